@@ -1,0 +1,42 @@
+# make demo    set up, run the main job on the shipped example
+# make test    set up, run the tests (the long ones left out)
+# make test-all, make lint, make bench
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-all lint format bench clean
+
+demo: $(READY)
+	@$(BIN)/taxomask demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+# Kernels are compiled here, once, so that no user waits for it later.
+$(READY): pyproject.toml tools/make-venv $(shell find src -name '_*kernels.py')
+	tools/make-venv $(PYTHON) $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,dev]"
+	@echo "Compiling the kernels (once; about half a minute) …"
+	$(BIN)/python -m taxomask._jit >/dev/null
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,94 @@
+"""Anonymize tables about people whose columns mix numbers, categories and codes of a taxonomy.
+
+The public names; each is loaded on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from .errors import (
+        DataError,
+        PlanError,
+        PromiseError,
+        SchemaError,
+        TaxomaskError,
+        TaxonomyError,
+    )
+    from .microdata import Attribute, Kind, Microdata, Role, Schema, infer
+    from .records import RecordDistance
+    from .semantics import (
+        distance_correlation,
+        distance_covariance,
+        distance_variance,
+        marginality,
+        mean_marginality,
+        nominal_covariance,
+        nominal_mean,
+        nominal_variance,
+        semantic_mean,
+    )
+    from .taxonomy import Concept, Taxonomy
+
+_HOMES = {
+    "errors": ("DataError", "PlanError", "PromiseError", "SchemaError", "TaxomaskError", "TaxonomyError"),
+    "microdata": ("Attribute", "Kind", "Microdata", "Role", "Schema", "infer"),
+    "records": ("RecordDistance",),
+    "semantics": (
+        "distance_correlation",
+        "distance_covariance",
+        "distance_variance",
+        "marginality",
+        "mean_marginality",
+        "nominal_covariance",
+        "nominal_mean",
+        "nominal_variance",
+        "semantic_mean",
+    ),
+    "taxonomy": ("Concept", "Taxonomy"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Attribute",
+    "Concept",
+    "DataError",
+    "Kind",
+    "Microdata",
+    "PlanError",
+    "PromiseError",
+    "RecordDistance",
+    "Role",
+    "Schema",
+    "SchemaError",
+    "TaxomaskError",
+    "Taxonomy",
+    "TaxonomyError",
+    "__version__",
+    "distance_correlation",
+    "distance_covariance",
+    "distance_variance",
+    "infer",
+    "marginality",
+    "mean_marginality",
+    "nominal_covariance",
+    "nominal_mean",
+    "nominal_variance",
+    "semantic_mean",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'taxomask' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
