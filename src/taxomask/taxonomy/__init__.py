@@ -1,0 +1,9 @@
+"""What a concept is: taxonomies, how they are read, and semantic distances between concepts."""
+
+from __future__ import annotations
+
+from .graph import Concept, Match, Taxonomy
+from .normalize import check_normalize
+from .scope import Scope
+
+__all__ = ["Concept", "Match", "Scope", "Taxonomy", "check_normalize"]

@@ -1,0 +1,212 @@
+"""Three families of distances. A member of a family is one formula; the family knows how to compute it fast."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..scope import Scope
+from .base import Distance, Float, Positions
+
+__all__ = ["ByCommonAncestors", "ByDeepestSubsumer", "ByInformation"]
+
+Int = NDArray[np.int32]
+
+_TABLE_CELLS = 20_000_000  # the largest table of a formula's values worth making
+_SORTED_ANCESTORS = 10  # concepts are sorted by this many of their ancestors; the others have little below them
+
+
+class ByCommonAncestors(Distance):
+    """Distances that depend on |T1|, |T2| and |T1 ∩ T2|."""
+
+    @abstractmethod
+    def formula(self, scope: Scope, size1: Float, size2: Float, common: Float) -> Float:
+        """The distance, from |T1|, |T2| and |T1 ∩ T2| (arrays that broadcast)."""
+
+    def block(self, scope: Scope, rows: Positions, columns: Positions) -> Float:
+        sizes = scope.taxonomy.closure.sizes.astype(float)
+        return self.formula(scope, sizes[rows][:, None], sizes[columns], _common_counts(scope, rows, columns))
+
+    def sums(self, scope: Scope, concepts: Positions, counts: NDArray[np.int64]) -> Float:
+        self.check(scope)
+        sizes = scope.taxonomy.closure.sizes[concepts]
+        if sizes.max(initial=0) ** 3 > _TABLE_CELLS:
+            return super().sums(scope, concepts, counts)
+        merged = _Merged(scope, concepts, counts)
+        size = sizes[merged.first].astype(float)
+        sums = _sums_by_count(scope, merged, lambda size1, size2, common: self.formula(scope, size1, size2, common))
+        return merged.spread(sums, within=self.formula(scope, size, size, size - 1))
+
+
+class ByDeepestSubsumer(Distance):
+    """Distances that depend on the depth of the least common subsumer and on the path through it."""
+
+    @abstractmethod
+    def formula(self, depth: Float, path: Float) -> Float:
+        """The distance, from the depth of the LCS (nodes, in τ(X)) and the links on the path through it."""
+
+    def block(self, scope: Scope, rows: Positions, columns: Positions) -> Float:
+        from .._kernels import deepest_common
+
+        closure = scope.taxonomy.closure
+        if scope.taxonomy.is_tree:
+            sizes = closure.sizes.astype(float)
+            return self._on_tree(scope)(sizes[rows][:, None], sizes[columns], _common_counts(scope, rows, columns))
+        depth = np.empty((len(rows), len(columns)), dtype=np.int32)
+        links = np.empty_like(depth)
+        deepest_common(closure.start, closure.ancestor, closure.hops, scope.depth, rows, columns, depth, links)
+        return self.formula(depth.astype(float), links.astype(float))
+
+    def sums(self, scope: Scope, concepts: Positions, counts: NDArray[np.int64]) -> Float:
+        self.check(scope)
+        merged = _Merged(scope, concepts, counts)
+        if scope.taxonomy.is_tree:
+            return merged.spread(_sums_by_count(scope, merged, self._on_tree(scope)), within=np.zeros(1))
+        depth = np.maximum(scope.depth[merged.parents].max(axis=0), 1)  # two that were merged meet in a parent
+        within = self.formula(depth.astype(float), np.full(len(depth), 2.0))
+        return merged.spread(self._sums_on_dag(scope, merged), within)
+
+    def _on_tree(self, scope: Scope) -> Callable[[Float, Float, Float], Float]:
+        """The formula from |T1|, |T2| and |T1 ∩ T2|, which are depths on a tree."""
+        above = int(scope.taxonomy.depth[scope.root]) - 1
+        return lambda size1, size2, common: self.formula(common - above, size1 + size2 - 2 * common)
+
+    def _sums_on_dag(self, scope: Scope, merged: _Merged) -> Float:
+        from .._kernels import sums_by_deepest
+
+        visit = _Visit(scope, merged.concepts, scope.depth > 0, by_hops=True)
+        links = 2 * int(scope.taxonomy.closure.hops.max(initial=0)) + 1
+        depths = np.arange(int(scope.depth.max()) + 1, dtype=float)
+        with np.errstate(all="ignore"):  # depth 0 does not occur
+            value = self.formula(*np.meshgrid(depths, np.arange(links, dtype=float), indexing="ij"))
+        out = np.empty(len(merged.concepts))
+        sums_by_deepest(visit.order, *visit.paths, scope.depth, *visit.below, merged.counts, value, out)
+        return out
+
+
+class ByInformation(Distance):
+    """Distances that depend on the information content of both concepts and of what they have in common.
+
+    The information content is intrinsic (Seco et al. 2004): IC(c) = 1 - log(descendants of c, itself included) / log(N),
+    N the concepts of the taxonomy: 0 at the root, 1 at the leaves. On a DAG the common subsumer is the one that tells
+    most.
+    """
+
+    @abstractmethod
+    def formula(self, content1: Float, content2: Float, common: Float) -> Float:
+        """The distance, from IC(c1), IC(c2) and the largest IC of a common subsumer."""
+
+    def block(self, scope: Scope, rows: Positions, columns: Positions) -> Float:
+        from .._kernels import largest_common
+
+        closure = scope.taxonomy.closure
+        content = self.information_content(scope)
+        common = np.empty((len(rows), len(columns)))
+        largest_common(closure.start, closure.ancestor, content, rows, columns, common)
+        return self.formula(content[rows][:, None], content[columns], common)
+
+    @staticmethod
+    def information_content(scope: Scope) -> Float:
+        n = len(scope.taxonomy.ids)
+        if n == 1:
+            return np.zeros(1)
+        return 1 - np.log(scope.taxonomy.closure.counts_below(np.arange(n, dtype=np.int32))) / np.log(n)
+
+
+def _common_counts(scope: Scope, rows: Positions, columns: Positions) -> Float:
+    from .._kernels import columns_below, count_common
+
+    closure = scope.taxonomy.closure
+    below_start, below, _ = columns_below(closure.start, closure.ancestor, closure.hops, columns)
+    out = np.empty((len(rows), len(columns)), dtype=np.int32)
+    count_common(closure.start, closure.ancestor, rows, below_start, below, out)
+    return out.astype(float)
+
+
+def _sums_by_count(scope: Scope, merged: _Merged, formula: Callable[[Float, Float, Float], Float]) -> Float:
+    from .._kernels import sums_by_count
+
+    sizes = scope.taxonomy.closure.sizes[merged.concepts]
+    number = np.bincount(sizes)
+    size = np.flatnonzero(number).astype(float)
+    level = (np.cumsum(number > 0) - 1).astype(np.int32)[sizes]
+    common = np.arange(len(number), dtype=float)
+    with np.errstate(all="ignore"):  # more in common than there is does not occur
+        value = formula(size[:, None, None], size[:, None], common)
+    visit = _Visit(scope, merged.concepts, np.ones(len(scope.taxonomy.ids), dtype=bool), by_hops=False)
+    path_start, path, _ = visit.paths
+    below_start, below, _ = visit.below
+    out = np.empty(len(merged.concepts))
+    sums_by_count(
+        visit.order, path_start, path, below_start, below, merged.counts,
+        level, np.broadcast_to(value, (len(size), len(size), len(common))).copy(), out,
+    )  # fmt: skip
+    return out
+
+
+class _Merged:
+    """Concepts of a DAG with those merged that differ only in themselves: the same parents, and nothing below."""
+
+    def __init__(self, scope: Scope, concepts: Positions, counts: NDArray[np.int64]) -> None:
+        taxonomy = scope.taxonomy
+        self._own = np.asarray(counts, dtype=np.int64)
+        self.first = self._class = np.arange(len(concepts))
+        self.parents = np.zeros((2, len(concepts)), dtype=np.int64)
+        """The one or two parents of each concept that may have been merged."""
+        if not taxonomy.is_tree:
+            start = taxonomy.parent_start[concepts]
+            number = taxonomy.parent_start[concepts + 1] - start
+            mergeable = (taxonomy.closure.counts_below(concepts)[concepts] == 1) & (number >= 1) & (number <= 2)
+            self.parents[0, mergeable] = taxonomy.parent_index[start[mergeable]]
+            self.parents[1, mergeable] = taxonomy.parent_index[start[mergeable] + number[mergeable] - 1]
+            self.parents.sort(axis=0)
+            key = self.parents[0] * len(taxonomy.ids) + self.parents[1]
+            key[~mergeable] = -1 - np.flatnonzero(~mergeable)
+            _, self.first, self._class = np.unique(key, return_index=True, return_inverse=True)
+            order = np.argsort(self.first)  # keep the taxonomy order
+            self.first = self.first[order]
+            self._class = np.argsort(order)[self._class]
+            self.parents = self.parents[:, self.first]
+        self.concepts = concepts[self.first]
+        self.counts = np.bincount(self._class, weights=self._own, minlength=len(self.first)).astype(np.int64)
+
+    def spread(self, sums: Float, within: Float) -> Float:
+        """The sums of every concept, from those of the merged ones and the distance between two that were merged."""
+        others = self.counts[self._class] - self._own
+        if not others.any():
+            return sums[self._class]
+        return sums[self._class] + others * within[self._class]
+
+
+class _Visit:
+    """An order of concepts in which neighbours share the ancestors that have most concepts below them.
+
+    On a tree it is the taxonomy order. On a DAG concepts are sorted by their ancestors, the widest first.
+    """
+
+    def __init__(self, scope: Scope, concepts: Positions, inside: NDArray[np.bool_], *, by_hops: bool) -> None:
+        from .._kernels import columns_below, widest_first
+
+        closure = scope.taxonomy.closure
+        self.below = columns_below(closure.start, closure.ancestor, closure.hops, concepts)
+        rank = np.where(inside, np.arange(len(inside), dtype=np.int32), np.int32(-1))
+        self.order = np.arange(len(concepts), dtype=np.int32)
+        if not scope.taxonomy.is_tree:
+            wide = np.where(inside, np.diff(self.below[0]), 0)
+            rank[np.argsort(-wide, kind="stable")] = np.arange(len(wide), dtype=np.int32)
+            rank[wide == 0] = -1
+        self.paths = widest_first(closure.start, closure.ancestor, closure.hops, concepts, rank)
+        if not scope.taxonomy.is_tree:
+            self.order = self._sorted(rank, by_hops)
+
+    def _sorted(self, rank: Int, by_hops: bool) -> Int:
+        start, path, hops = self.paths
+        keys = []
+        for place in range(_SORTED_ANCESTORS):
+            at = np.minimum(start[:-1] + place, len(path) - 1)
+            key = rank[path[at]].astype(np.int64) * 2**15 + (hops[at] if by_hops else 0)
+            keys.append(np.where(start[:-1] + place < start[1:], key, -1))
+        return np.lexsort(keys[::-1]).astype(np.int32)

@@ -1,0 +1,449 @@
+"""What a taxonomy is: concepts and is-a edges, in arrays, seen as a mapping from identifiers to concepts."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import TaxonomyError, UnknownConceptError, did_you_mean
+from .listing import Listing
+from .normalize import check_normalize, normalizer
+from .order import Arrays, arrange
+
+if TYPE_CHECKING:
+    from .closure import Closure
+    from .distances import Distance
+    from .scope import Scope
+
+__all__ = ["Concept", "Match", "Taxonomy"]
+
+Positions = NDArray[np.int32]
+Match = Literal["id", "label", "code"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Concept:
+    """One concept of a taxonomy: a light view that holds no data of its own."""
+
+    taxonomy: Taxonomy
+    position: int
+
+    @property
+    def id(self) -> str:
+        return self.taxonomy.ids[self.position]
+
+    @property
+    def label(self) -> str:
+        """The name of the concept; its identifier where the file gives none."""
+        return self.taxonomy.labels[self.position] or self.id
+
+    @property
+    def code(self) -> str:
+        """The notation of the concept (such as a dotted ICD code); its identifier where there is none."""
+        return self.taxonomy.codes[self.position] or self.id
+
+    @property
+    def depth(self) -> int:
+        """Concepts on the longest path from the root, both ends included."""
+        return int(self.taxonomy.depth[self.position])
+
+    @property
+    def parents(self) -> tuple[Concept, ...]:
+        return self._views(self.taxonomy.parents_of(self.position))
+
+    @property
+    def children(self) -> tuple[Concept, ...]:
+        return self._views(self.taxonomy.children_of(self.position))
+
+    def _views(self, positions: Positions) -> tuple[Concept, ...]:
+        return tuple(Concept(self.taxonomy, int(position)) for position in positions)
+
+    def __repr__(self) -> str:
+        return f"<Concept {self.id}: {self.label}>"
+
+
+class Taxonomy(Mapping[str, Concept]):
+    """Concepts and their is-a edges: a rooted directed acyclic graph, often a tree.
+
+    Concepts are numbered in taxonomy order: depth first, children in the order of the file. Methods take and
+    give identifiers; arrays of positions are for code that works on whole columns.
+
+    When a file has several top concepts, a virtual root joins them. It can be asked for (``taxonomy.root``,
+    ``taxonomy[taxonomy.root]``), but it is not counted by ``len`` and not listed by iteration.
+
+    Examples
+    --------
+    >>> import taxomask as tm
+    >>> disorders = tm.Taxonomy.from_edges([
+    ...     ("Coma", "Disorder of nervous system"),
+    ...     ("Neuropathy", "Disorder of nervous system"),
+    ...     ("Hepatic coma", "Coma"),
+    ...     ("Hypoglycemic coma", "Coma"),
+    ... ])
+    >>> disorders.lcs(["Hepatic coma", "Hypoglycemic coma"])
+    'Coma'
+    >>> disorders.ancestors("Hepatic coma")
+    ('Disorder of nervous system', 'Coma', 'Hepatic coma')
+    >>> round(disorders.distance("Coma", "Neuropathy", distance="wu_palmer", sample=list(disorders)), 2)
+    0.5
+    """
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        self.name = name
+        self.ids = arrays.ids
+        self.labels = arrays.labels
+        self.codes = arrays.codes
+        self.depth = arrays.depth
+        self.aliases = arrays.aliases
+        self.virtual_root = arrays.virtual_root
+        self.parent_start, self.parent_index = arrays.parent_start, arrays.parent_index
+        self.child_start, self.child_index = arrays.child_start, arrays.child_index
+        self._keys: dict[tuple[str, tuple[str, ...]], dict[str, int]] = {}
+
+    # ----------------------------------------------------------------------------------- making one
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        format: str | None = None,
+        *,
+        root: str | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Taxonomy:
+        """Read a taxonomy from a file or folder.
+
+        Parameters
+        ----------
+        path
+            The file (gzip is recognised), or the folder of a SNOMED CT release.
+        format
+            ``"edges"``, ``"levels"``, ``"prefix"``, ``"obo"``, ``"owl"``, ``"skos"`` or ``"rf2"``; recognised from the
+            content if left out.
+        root
+            Take only this concept and what is below it.
+        name
+            How messages call the taxonomy; by default the name of the file.
+        **options
+            Options of the format, such as ``parent=`` (the column or property that points to the parent).
+        """
+        from .readers import read_listing
+
+        listing = read_listing(Path(path), format, **options)
+        return cls(arrange(listing, root), name or Path(fspath(path)).name)
+
+    @classmethod
+    def builtin(cls, name: str) -> Taxonomy:
+        """A taxonomy that is shipped with taxomask.
+
+        ``"icd9cm"`` (diagnoses), ``"icd9cm_procedures"``, ``"nace2"`` (economic activities) or ``"isco08"``
+        (occupations).
+
+        >>> icd = Taxonomy.builtin("icd9cm")
+        >>> icd["25001"].label
+        'Diabetes mellitus without mention of complication, type I [juvenile type], not stated as uncontrolled'
+        """
+        from . import builtin
+
+        with builtin.open_path(name) as path:
+            return cls.read(path, "edges", name=name)
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[tuple[str, str]],
+        *,
+        labels: Mapping[str, str] | None = None,
+        name: str = "taxonomy",
+    ) -> Taxonomy:
+        """Make a taxonomy from (child, parent) pairs."""
+        listing = Listing(origin=name)
+        seen: dict[str, None] = {}
+        for child, parent in edges:
+            seen.setdefault(child)
+            seen.setdefault(parent)
+            listing.link(child, parent)
+        for concept in seen:
+            listing.add(concept, label=(labels or {}).get(concept, ""))
+        return cls(arrange(listing), name)
+
+    # ----------------------------------------------------------------------------------- as a mapping
+
+    def __getitem__(self, concept: str) -> Concept:
+        return Concept(self, self.position(concept))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ids[1:] if self.virtual_root else self.ids)
+
+    def __len__(self) -> int:
+        return len(self.ids) - self.virtual_root
+
+    def __contains__(self, concept: object) -> bool:
+        return concept in self._by("id")
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        shape = "tree" if self.is_tree else "DAG"
+        return f"<Taxonomy {self.name}: {len(self):,} concepts, {shape} of depth {int(self.depth.max())}>"
+
+    # ----------------------------------------------------------------------------------- its shape
+
+    @property
+    def root(self) -> str:
+        """The identifier of the root (of the virtual one, if there are several top concepts)."""
+        return self.ids[0]
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The top concepts of the file."""
+        return self._names(self.children_of(0)) if self.virtual_root else (self.root,)
+
+    @property
+    def edge_count(self) -> int:
+        """The is-a edges of the file."""
+        return len(self.parent_index) - (len(self.roots) if self.virtual_root else 0)
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether no concept has two parents."""
+        return bool((np.diff(self.parent_start) <= 1).all())
+
+    @property
+    def leaf(self) -> NDArray[np.bool_]:
+        """For each position, whether nothing is below it."""
+        return np.diff(self.child_start) == 0
+
+    @cached_property
+    def closure(self) -> Closure:
+        """The ancestors of every concept, made on first use."""
+        from .closure import Closure
+
+        return Closure.of(self)
+
+    def position(self, concept: str) -> int:
+        """The position of a concept in taxonomy order."""
+        try:
+            return self._by("id")[concept]
+        except KeyError:
+            near = self.nearest(concept)
+            raise UnknownConceptError(
+                f"{concept!r} is not a concept of {self.name}.",
+                hint=did_you_mean(concept, near) if near else "Look at the concepts with list(taxonomy).",
+            ) from None
+
+    def parents_of(self, position: int) -> Positions:
+        return self.parent_index[self.parent_start[position] : self.parent_start[position + 1]]
+
+    def children_of(self, position: int) -> Positions:
+        return self.child_index[self.child_start[position] : self.child_start[position + 1]]
+
+    # ----------------------------------------------------------------------------------- questions
+
+    def parents(self, concept: str) -> tuple[str, ...]:
+        """The parents of a concept, in the order of the file."""
+        return self._names(self.parents_of(self.position(concept)))
+
+    def children(self, concept: str) -> tuple[str, ...]:
+        """The children of a concept, in taxonomy order."""
+        return self._names(self.children_of(self.position(concept)))
+
+    def ancestors(self, concept: str) -> tuple[str, ...]:
+        """T(c): the concept itself and everything above it, in taxonomy order."""
+        return self._names(np.sort(self.closure.ancestors(self.position(concept))))
+
+    def descendants(self, concept: str) -> tuple[str, ...]:
+        """The concept itself and everything below it, in taxonomy order."""
+        return self._names(self.closure.descendants(self.position(concept)))
+
+    def lcs(self, concepts: Iterable[str]) -> str:
+        """The least common subsumer: the deepest concept that is above (or is) all of these.
+
+        Of several equally deep ones the first in taxonomy order.
+        """
+        positions = self._positions(concepts)
+        if not len(positions):
+            raise TaxonomyError("lcs needs at least one concept.", hint="Pass the concepts as a list.")
+        return self.ids[self.closure.least_common_subsumer(positions)]
+
+    def distance(
+        self, a: str, b: str, *, distance: str | Distance = "ancestors", sample: Iterable[str] | None = None
+    ) -> float:
+        """The semantic distance between two concepts; see `distance_matrix`."""
+        return float(
+            self.distance_matrix([a], [b], distance=distance, sample=sample if sample is not None else [a, b])[0, 0]
+        )
+
+    def distance_matrix(
+        self,
+        concepts: Iterable[str],
+        others: Iterable[str] | None = None,
+        *,
+        distance: str | Distance = "ancestors",
+        sample: Iterable[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """The semantic distances between concepts (rows) and others (columns; the same if left out).
+
+        Parameters
+        ----------
+        concepts, others
+            Identifiers.
+        distance
+            ``"ancestors"``, ``"wu_palmer"``, ``"edge_weight"``, ``"lin"``, ``"jiang_conrath"``, ``"equality"``, or a
+            `Distance`.
+        sample
+            The values of the whole attribute, where the distance depends on them: ``wu_palmer`` counts depth from their
+            least common subsumer, ``edge_weight`` weighs edges by the depth of the deepest. By default the concepts and
+            others themselves.
+
+        Examples
+        --------
+        >>> icd = Taxonomy.builtin("icd9cm")
+        >>> icd.distance_matrix(["25001", "25002", "4019"]).round(3)
+        array([[0.   , 0.363, 0.926],
+               [0.363, 0.   , 0.926],
+               [0.926, 0.926, 0.   ]])
+        """
+        rows = self._positions(concepts)
+        cols = None if others is None else self._positions(others)
+        scope = None if sample is None else self.scope(self._positions(sample))
+        return self.table(rows, cols, distance=distance, scope=scope)
+
+    # ----------------------------------------------------------------------------------- on whole columns
+
+    def scope(self, positions: ArrayLike) -> Scope:
+        """τ(X): what is below the least common subsumer of a sample."""
+        from .scope import Scope
+
+        return Scope(self, _distinct(np.asarray(positions, dtype=np.int32)))
+
+    def table(
+        self,
+        positions: ArrayLike,
+        others: ArrayLike | None = None,
+        *,
+        distance: str | Distance = "ancestors",
+        scope: Scope | None = None,
+    ) -> NDArray[np.float64]:
+        """As `distance_matrix`, between positions; ``scope`` is that of the whole attribute."""
+        from .distances import get_distance
+
+        rows = np.asarray(positions, dtype=np.int32)
+        cols = rows if others is None else np.asarray(others, dtype=np.int32)
+        return get_distance(distance).matrix(scope or self.scope(np.concatenate([rows, cols])), rows, cols)
+
+    def lookup(self, values: Sequence[str], *, match: Match = "id", normalize: Iterable[str] | str = ()) -> Positions:
+        """The position of each value, -1 where it is not in the taxonomy.
+
+        Parameters
+        ----------
+        values
+            Spellings as they stand in the data.
+        match
+            What they are spelled as: identifiers (or alternative identifiers), labels, or codes.
+        normalize
+            Normalisations to apply first, in this order: ``"spaces"``, ``"case"``, ``"zeros:3"``, ``"dots"``.
+
+        Examples
+        --------
+        >>> icd = Taxonomy.builtin("icd9cm")
+        >>> icd.names(icd.lookup(["38", "8.5", "250.01"], normalize=["zeros:3", "dots"]))
+        ['038', '0085', '25001']
+        """
+        steps = check_normalize(normalize)
+        keys = self._by(match, steps)
+        rewrite = normalizer(steps, of_values=True)
+        found = np.array([keys.get(rewrite(value) if steps else value, -1) for value in values], dtype=np.int32)
+        if (found == _AMBIGUOUS).any():
+            value = values[int(np.argmax(found == _AMBIGUOUS))]
+            raise TaxonomyError(
+                f"{value!r} is the {match} of several concepts of {self.name}.",
+                hint="Use identifiers (match='id') for these values, or fewer normalisations.",
+            )
+        return found
+
+    def names(self, positions: ArrayLike, *, match: Match = "id") -> list[str]:
+        """The identifiers (or labels, or codes) of positions."""
+        spelled = self._spelled(match)
+        return [spelled[i] or self.ids[i] for i in np.asarray(positions).tolist()]
+
+    def nearest(self, value: str, *, match: Match = "id", count: int = 3) -> list[str]:
+        """The spellings in the taxonomy that look most like a value."""
+        keys = self._sorted(match)
+        for length in range(len(value), 0, -1):
+            prefix = value[:length]
+            low = bisect_left(keys, prefix)
+            high = bisect_left(keys, prefix + "\U0010ffff")
+            if high > low:
+                near = keys[low : min(high, low + 300)]
+                return get_close_matches(value, near, n=count, cutoff=0.0)
+        return get_close_matches(value, keys[:20_000], n=count)
+
+    # ----------------------------------------------------------------------------------- inside
+
+    def _names(self, positions: Positions) -> tuple[str, ...]:
+        return tuple(self.ids[i] for i in positions.tolist())
+
+    def _positions(self, concepts: Iterable[str]) -> Positions:
+        if isinstance(concepts, str):
+            raise TaxonomyError(f"expected several concepts; got the text {concepts!r}.", hint="Pass a list.")
+        return np.array([self.position(concept) for concept in concepts], dtype=np.int32)
+
+    def _spelled(self, match: Match) -> list[str]:
+        spellings = {"id": self.ids, "label": self.labels, "code": self.codes}
+        if match not in spellings:
+            raise TaxonomyError(
+                f"match must be 'id', 'label' or 'code'; got {match!r}.",
+                hint=did_you_mean(str(match), spellings),
+            )
+        return spellings[match]
+
+    def _by(self, match: Match, steps: tuple[str, ...] = ()) -> dict[str, int]:
+        """From spellings to positions; `_AMBIGUOUS` where one spelling means several concepts."""
+        known = self._keys.get((match, steps))
+        if known is not None:
+            return known
+        rewrite = normalizer(steps, of_values=False)
+        keys: dict[str, int] = {}
+        spelled = self._spelled(match)
+        if match == "code":  # a concept without a notation is known by its identifier
+            spelled = [code or concept for code, concept in zip(spelled, self.ids, strict=True)]
+        for position, spelling in enumerate(spelled):
+            if spelling:
+                key = rewrite(spelling)
+                keys[key] = position if keys.get(key, position) == position else _AMBIGUOUS
+        if match == "id":
+            for alias, position in self.aliases.items():
+                keys.setdefault(rewrite(alias), position)
+        self._keys[match, steps] = keys
+        return keys
+
+    def _sorted(self, match: Match) -> list[str]:
+        if match not in self._sorted_keys:
+            self._sorted_keys[match] = sorted(self._by(match))
+        return self._sorted_keys[match]
+
+    @cached_property
+    def _sorted_keys(self) -> dict[Match, list[str]]:
+        return {}
+
+
+_AMBIGUOUS = -2
+
+
+def _distinct(positions: Positions) -> Positions:
+    return positions if (np.diff(positions) > 0).all() else np.unique(positions)

@@ -1,0 +1,134 @@
+"""Definitions as they stand in the papers, without any thought of speed: what the package is tested against."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import product
+from math import log, log2, sqrt
+
+import numpy as np
+from hypothesis import strategies as st
+
+Parents = dict[str, list[str]]
+
+
+class NaiveTaxonomy:
+    """A DAG as a dictionary from each concept to its parents."""
+
+    def __init__(self, parents: Parents) -> None:
+        self.parents = parents
+        self.root = next(concept for concept, above in parents.items() if not above)
+
+    def ancestors(self, concept: str) -> set[str]:
+        return {concept}.union(*(self.ancestors(parent) for parent in self.parents[concept]))
+
+    def descendants(self, concept: str) -> set[str]:
+        return {other for other in self.parents if concept in self.ancestors(other)}
+
+    def longest(self, top: str, concept: str) -> int:
+        """Nodes on the longest path from top down to concept; 0 if there is none."""
+        if concept == top:
+            return 1
+        lengths = [self.longest(top, parent) for parent in self.parents[concept]]
+        return 1 + max(lengths) if any(lengths) else 0
+
+    def links(self, concept: str, top: str) -> int:
+        """Links on the shortest path from concept up to top."""
+        queue = deque([(concept, 0)])
+        while queue:
+            at, steps = queue.popleft()
+            if at == top:
+                return steps
+            queue.extend((parent, steps + 1) for parent in self.parents[at])
+        raise AssertionError(f"{top} is not above {concept}")
+
+    def lcs(self, concepts: list[str], order: list[str]) -> str:
+        common = set.intersection(*(self.ancestors(concept) for concept in concepts))
+        deepest = max(self.longest(self.root, concept) for concept in common)
+        return min((c for c in common if self.longest(self.root, c) == deepest), key=order.index)
+
+
+def ancestors(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+    t1, t2 = tax.ancestors(a), tax.ancestors(b)
+    return log2(1 + (len(t1 | t2) - len(t1 & t2)) / len(t1 | t2))
+
+
+def wu_palmer(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+    top = tax.lcs(sample, order)
+    common = {c for c in tax.ancestors(a) & tax.ancestors(b) if tax.longest(top, c) > 0}
+    depth = max(tax.longest(top, c) for c in common)
+    return min(
+        1 - 2 * depth / (2 * depth + tax.links(a, c) + tax.links(b, c)) for c in common if tax.longest(top, c) == depth
+    )
+
+
+def edge_weight(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+    """Walk the tree path edge by edge."""
+    deepest = max(tax.longest(tax.root, c) for c in sample)
+    total = 0.0
+    common = tax.ancestors(a) & tax.ancestors(b)
+    for end in (a, b):
+        at = end
+        while at not in common:
+            total += 2.0 ** (deepest - tax.longest(tax.root, at))
+            (at,) = tax.parents[at]
+    return total
+
+
+def information(tax: NaiveTaxonomy, concept: str) -> float:
+    return 1 - log(len(tax.descendants(concept))) / log(len(tax.parents)) if len(tax.parents) > 1 else 0.0
+
+
+def lin(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+    common = max(information(tax, c) for c in tax.ancestors(a) & tax.ancestors(b))
+    both = information(tax, a) + information(tax, b)
+    return 1 - 2 * common / both if both else 0.0
+
+
+def jiang_conrath(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+    common = max(information(tax, c) for c in tax.ancestors(a) & tax.ancestors(b))
+    return (information(tax, a) + information(tax, b) - 2 * common) / 2
+
+
+def equality(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+    return float(a != b)
+
+
+DISTANCES = {
+    "ancestors": ancestors,
+    "wu_palmer": wu_palmer,
+    "edge_weight": edge_weight,
+    "lin": lin,
+    "jiang_conrath": jiang_conrath,
+    "equality": equality,
+}
+
+
+def distance_covariance(a: np.ndarray, b: np.ndarray) -> float:
+    """From the n×n distance matrices of the records."""
+    n = len(a)
+
+    def centred(d: np.ndarray) -> np.ndarray:
+        return d - d.mean(axis=0) - d.mean(axis=1)[:, None] + d.mean()
+
+    return sqrt(max(float((centred(a) * centred(b)).sum()) / n**2, 0.0))
+
+
+def edges_of(parents: Parents) -> list[tuple[str, str]]:
+    return [(child, parent) for child, above in parents.items() for parent in above]
+
+
+@st.composite
+def taxonomies(draw: st.DrawFn, *, trees: bool = False, largest: int = 14) -> Parents:
+    """Random rooted trees or DAGs of at least two concepts."""
+    size = draw(st.integers(2, largest))
+    parents: Parents = {"c0": []}
+    for i in range(1, size):
+        number = 1 if trees else draw(st.integers(1, min(i, 3)))
+        chosen = draw(st.lists(st.integers(0, i - 1), min_size=number, max_size=number, unique=True))
+        parents[f"c{i}"] = [f"c{j}" for j in chosen]
+    return parents
+
+
+def pairs(values: list[str]) -> list[tuple[str, str]]:
+    return list(product(values, values))
