@@ -1,0 +1,304 @@
+"""What a column is: its role, its kind, and what its values mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from ..errors import SchemaError, TaxonomyError, did_you_mean
+from ..taxonomy import Taxonomy, builtin, check_normalize
+from .spelling import listing, spell
+
+if TYPE_CHECKING:
+    from ..taxonomy.distances import Distance
+
+__all__ = ["Attribute", "Kind", "Role"]
+
+
+class Role(StrEnum):
+    """What a column tells about a person.
+
+    An identifier is never released; a quasi-identifier could be known to somebody who tries to find a person;
+    a confidential attribute is what such a person must not learn.
+    """
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi_identifier"
+    CONFIDENTIAL = "confidential"
+    OTHER = "other"
+
+
+class Kind(StrEnum):
+    """What the values of a column are: numbers, ordered or plain categories, or concepts of a taxonomy."""
+
+    CONTINUOUS = "continuous"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+    TAXONOMIC = "taxonomic"
+
+
+Source: TypeAlias = Taxonomy | str | Path
+BUILTIN = builtin.names()
+UNMAPPED = ("error", "drop", "root", "as_missing")
+MATCH = ("id", "label", "code")
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """The description of one column.
+
+    Parameters
+    ----------
+    name
+        The name of the column.
+    role
+        ``"identifier"``, ``"quasi_identifier"``, ``"confidential"`` or ``"other"``; None while it is not
+        decided.
+    kind
+        ``"continuous"``, ``"ordinal"``, ``"nominal"`` or ``"taxonomic"``. An identifier needs none, and a
+        column with the role ``"other"`` that has none is passed through as it is.
+    order
+        The categories of an ordinal attribute, from the lowest to the highest.
+    taxonomy
+        The taxonomy of a taxonomic attribute: a `Taxonomy`, the name of a shipped one, or a file. Several are
+        given as a list, with or without weights: ``[icd, (local, 2.0)]``; the distance is then their weighted
+        mean.
+    distance
+        The semantic distance of a taxonomic attribute.
+    weight
+        How much the attribute counts in the distance between records.
+    match, normalize
+        How the values are spelled in the taxonomy; see `Taxonomy.lookup`.
+    missing
+        Values that mean "missing", besides empty cells.
+    unmapped
+        What to do with a value that is not in the taxonomy: ``"error"``, ``"drop"`` the record, put it at the
+        ``"root"``, or treat it ``"as_missing"``.
+    note
+        A comment for people.
+
+    Examples
+    --------
+    >>> Attribute("age", role="quasi_identifier", kind="continuous").role
+    <Role.QUASI_IDENTIFIER: 'quasi_identifier'>
+    >>> Attribute("age", role="quasi")
+    Traceback (most recent call last):
+    taxomask.errors.SchemaError: attribute 'age': role must be one of 'identifier', 'quasi_identifier', ...
+    """
+
+    name: str
+    role: Role | str | None = None
+    kind: Kind | str | None = None
+    order: Sequence[object] = ()
+    taxonomy: Source | Sequence[Source | tuple[Source, float]] | None = None
+    distance: str | Distance = "ancestors"
+    weight: float = 1.0
+    match: str = "id"
+    normalize: Sequence[str] = ()
+    missing: Sequence[object] = ("",)
+    unmapped: str = "error"
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise SchemaError(f"name must be text; got {self.name!r}.", hint="Write the name of the column in quotes.")
+        self._set("role", self._choice("role", self.role, Role))
+        self._set("kind", self._choice("kind", self.kind, Kind))
+        self._set("order", self._scalars("order", self.order))
+        self._set("missing", self._scalars("missing", self.missing))
+        self._check_texts()
+        self._check_weight()
+        self._check_order()
+        self._check_taxonomy()
+        if self.kind is None and self.role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
+            raise self._error(f"a {self.role} needs a kind.", f"Choose one of {listing(map(str, Kind))}.")
+
+    # ----------------------------------------------------------------------------------- its taxonomies
+
+    @cached_property
+    def taxonomies(self) -> tuple[tuple[Taxonomy, float], ...]:
+        """The taxonomies with their weights, empty unless taxonomic; files are read on first use."""
+        return tuple((_load(source), weight) for source, weight in self.sources)
+
+    @property
+    def sources(self) -> tuple[tuple[Source, float], ...]:
+        """The taxonomies as they were given, with their weights."""
+        if self.taxonomy is None:
+            return ()
+        if isinstance(self.taxonomy, (Taxonomy, str, Path)):
+            return ((self.taxonomy, 1.0),)
+        return tuple(item if isinstance(item, tuple) else (item, 1.0) for item in self.taxonomy)
+
+    # ----------------------------------------------------------------------------------- checks
+
+    def _set(self, field: str, value: object) -> None:
+        object.__setattr__(self, field, value)
+
+    def _error(self, message: str, hint: str) -> SchemaError:
+        return SchemaError(f"attribute {self.name!r}: {message}", hint=hint)
+
+    def _choice(self, field: str, value: object, choices: type[_Choice]) -> _Choice | None:
+        if value is None:
+            return None
+        try:
+            return choices(str(value))
+        except ValueError:
+            names = [str(choice) for choice in choices]
+            raise self._error(
+                f"{field} must be one of {listing(names)}; got {value!r}.", did_you_mean(str(value), names)
+            ) from None
+
+    def _scalars(self, field: str, values: object) -> tuple[object, ...]:
+        single = isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable)
+        single = single or (field == "order" and isinstance(values, (set, frozenset)))
+        if single or any(isinstance(value, (list, tuple, dict, set)) for value in values):  # type: ignore[attr-defined]
+            raise self._error(f"{field} must be a list of values; got {values!r}.", f"Write {field}=['…', '…'].")
+        return tuple(values)  # type: ignore[arg-type]
+
+    def _check_texts(self) -> None:
+        for field, value, choices in (("match", self.match, MATCH), ("unmapped", self.unmapped, UNMAPPED)):
+            if value not in choices:
+                raise self._error(
+                    f"{field} must be one of {listing(choices)}; got {value!r}.",
+                    did_you_mean(str(value), choices),
+                )
+        if not isinstance(self.note, str):
+            raise self._error(f"note must be text; got {self.note!r}.", "Write the note in quotes.")
+
+    def _check_weight(self) -> None:
+        if not _is_weight(self.weight):
+            raise self._error(
+                f"weight must be a number above 0; got {self.weight!r}.",
+                "To leave an attribute out of the distance, give it the role 'other'.",
+            )
+        self._set("weight", float(self.weight))
+
+    def _check_order(self) -> None:
+        if self.kind != Kind.ORDINAL:
+            if self.order:
+                raise self._error(
+                    f"order is only for the kind 'ordinal'; got kind {_shown(self.kind)}.",
+                    "Set kind='ordinal', or leave the order out.",
+                )
+            return
+        if not self.order:
+            raise self._error(
+                "an ordinal attribute needs an order.",
+                "List its categories from the lowest to the highest: order=['low', 'high'].",
+            )
+        seen: dict[str, object] = {}
+        for category in self.order:
+            if category is None or spell(category) in seen:
+                what = "an empty value" if category is None else f"{category!r} twice"
+                raise self._error(f"order lists {what}.", "List every category once, from the lowest to the highest.")
+            if spell(category) in map(spell, self.missing):
+                raise self._error(
+                    f"{category!r} is listed both in order and in missing.", "Take it out of one of them."
+                )
+            seen[spell(category)] = category
+
+    def _check_taxonomy(self) -> None:
+        try:
+            self._set("normalize", check_normalize(self.normalize))
+        except TaxonomyError as error:
+            raise self._error(error.message, error.hint) from None
+        if self.kind != Kind.TAXONOMIC:
+            self._refuse_taxonomy_options()
+            return
+        if self.taxonomy is None:
+            raise self._error(
+                "a taxonomic attribute needs a taxonomy.",
+                "Pass taxonomy=Taxonomy.read('…'), or the name of a shipped one, such as 'icd9cm'.",
+            )
+        self._set("taxonomy", self._checked_sources())
+        self._check_distance()
+
+    def _refuse_taxonomy_options(self) -> None:
+        plain = {
+            "taxonomy": None,
+            "distance": "ancestors",
+            "match": "id",
+            "normalize": (),
+            "unmapped": "error",
+        }
+        for field, default in plain.items():
+            if getattr(self, field) != default:
+                raise self._error(
+                    f"{field} is only for the kind 'taxonomic'; got kind {_shown(self.kind)}.",
+                    f"Set kind='taxonomic', or leave {field} out.",
+                )
+
+    def _checked_sources(self) -> Source | tuple[tuple[Source, float], ...]:
+        if isinstance(self.taxonomy, (Taxonomy, str, Path)):
+            return self._checked_source(self.taxonomy)
+        example = "Write taxonomy=[first, (second, 2.0)]: taxonomies, or pairs of a taxonomy and its weight."
+        if not isinstance(self.taxonomy, Iterable):
+            raise self._error(f"taxonomy must be a Taxonomy, a name or a file; got {self.taxonomy!r}.", example)
+        sources = []
+        for item in self.taxonomy:
+            pair: Any = item if isinstance(item, (tuple, list)) else (item, 1.0)
+            if len(pair) != 2 or not _is_weight(pair[1]):
+                raise self._error(f"taxonomy holds {item!r}, which is not a taxonomy with a weight above 0.", example)
+            sources.append((self._checked_source(pair[0]), float(pair[1])))
+        if not sources:
+            raise self._error("taxonomy is an empty list.", example)
+        return tuple(sources)
+
+    def _checked_source(self, source: object) -> Source:
+        if isinstance(source, Taxonomy) or (isinstance(source, str) and source in BUILTIN):
+            return source
+        if isinstance(source, (str, Path)):
+            if source and Path(source).exists():
+                return Path(source)
+            raise self._error(
+                f"taxonomy {str(source)!r} is neither a shipped taxonomy nor a file.",
+                did_you_mean(Path(source).name, BUILTIN),
+            )
+        raise self._error(
+            f"taxonomy must be a Taxonomy, a name or a file; got {source!r}.",
+            "Pass taxonomy=Taxonomy.read('…').",
+        )
+
+    def _check_distance(self) -> None:
+        from ..taxonomy.distances import get_distance
+
+        try:
+            get_distance(self.distance)
+        except TaxonomyError as error:
+            raise self._error(error.message, error.hint) from None
+
+
+def _is_weight(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return 0 < float(value) < math.inf
+
+
+def _shown(kind: object) -> str:
+    return "None" if kind is None else repr(str(kind))
+
+
+def _load(source: Source) -> Taxonomy:
+    if isinstance(source, Taxonomy):
+        return source
+    if isinstance(source, str):
+        return shipped(source)
+    status = source.stat()
+    return _read(source.resolve(), status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=8)
+def shipped(name: str) -> Taxonomy:
+    return Taxonomy.builtin(name)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, changed: int, size: int) -> Taxonomy:  # an edited file is read anew
+    return Taxonomy.read(path)

@@ -1,0 +1,115 @@
+"""Values back to the type that their column had."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .distinct import Distinct
+
+__all__ = ["Values", "fit", "is_temporal", "take"]
+
+Array: TypeAlias = Any  # pyarrow.Array
+DataType: TypeAlias = Any  # pyarrow.DataType
+Values: TypeAlias = Array | NDArray[Any] | Distinct
+
+
+def is_temporal(dtype: DataType) -> bool:
+    """Dates, timestamps, times and durations."""
+    import pyarrow.types as types
+
+    return bool(types.is_temporal(dtype)) and not types.is_interval(dtype)
+
+
+def fit(values: Values, dtype: DataType) -> Array:
+    """Values as a pyarrow array of a type, or of the next wider type that holds them.
+
+    Values come as pyarrow, as numpy (NaN for missing) or as distinct values with codes. Whole numbers stay
+    integers; an integer type that is given fractions becomes float64; dates and times are rounded to their
+    unit; what fits no other way becomes text.
+
+    >>> import numpy as np, pyarrow as pa
+    >>> fit(np.array([1.0, np.nan]), pa.int8()).type, fit(np.array([1.5]), pa.int8()).type
+    (DataType(int8), DataType(double))
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if isinstance(dtype, pa.BaseExtensionType):
+        inner = fit(values, dtype.storage_type)
+        return dtype.wrap_array(inner) if inner.type == dtype.storage_type else inner
+    if types.is_dictionary(dtype):
+        return fit(values, dtype.value_type)
+    if isinstance(values, Distinct):
+        return _spread(values, dtype)
+    if isinstance(values, np.ndarray):
+        values = pa.array(values, from_pandas=True)
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if types.is_floating(values.type) and values.type != dtype:
+        return _fit_floats(values.cast(pa.float64()), dtype)
+    return _cast_or_keep(values, dtype)
+
+
+def _spread(values: Distinct, dtype: DataType) -> Array:
+    """Distinct values, each in the rows that have it."""
+    import pyarrow as pa
+
+    try:
+        array = pa.array(values.values, type=dtype)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        array = pa.array(values.spellings, type=pa.large_string())
+    return take(array, pa.array(values.codes, mask=values.codes < 0))
+
+
+def take(array: Array, indices: Array) -> Array:
+    """As ``array.take``, also for types that pyarrow has no kernel for (views)."""
+    import pyarrow as pa
+
+    try:
+        return array.take(indices)
+    except pa.ArrowNotImplementedError:
+        values = array.to_pylist()
+        taken = [None if i is None else values[i] for i in indices.to_pylist()]
+        return pa.array(taken, type=array.type)
+
+
+def _fit_floats(values: Array, dtype: DataType) -> Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    if types.is_integer(dtype):
+        return _whole(values, dtype)
+    if is_temporal(dtype):
+        ticks = pa.int64() if dtype.bit_width == 64 else pa.int32()
+        return pc.round(values).cast(ticks).view(dtype)
+    if types.is_floating(dtype):
+        narrow = values.cast(dtype, safe=False)
+        overflow = np.isinf(narrow.drop_null().cast(pa.float64()).to_numpy()).any()
+        return values if overflow else narrow
+    return _cast_or_keep(values, dtype)
+
+
+def _whole(values: Array, dtype: DataType) -> Array:
+    import pyarrow as pa
+
+    for integer in (dtype, pa.int64()):
+        try:
+            return values.cast(integer, safe=True)
+        except pa.ArrowInvalid:
+            continue
+    return values
+
+
+def _cast_or_keep(values: Array, dtype: DataType) -> Array:
+    import pyarrow as pa
+
+    try:
+        return values.cast(dtype)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return values

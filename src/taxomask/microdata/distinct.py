@@ -1,0 +1,131 @@
+"""A column as its distinct values and a number per row: the form in which all coding is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .spelling import is_nan, spell
+
+__all__ = ["Distinct", "Frequent", "encode"]
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """Distinct values as they stand in the data, and for each row the number of its value (-1: no value).
+
+    Some values may not occur at all (unused categories) or occur twice (in a badly made dictionary).
+    """
+
+    codes: NDArray[np.int32]
+    values: list[Any]
+
+    @classmethod
+    def from_arrow(cls, array: Any) -> Distinct:
+        """From a pyarrow array, chunked or not."""
+        codes, dictionary = encode(array)
+        return cls.without_nulls(codes, dictionary.to_pylist())
+
+    @classmethod
+    def from_objects(cls, objects: Iterable[Any]) -> Distinct:
+        """From Python objects of any types; 1, 1.0, True and "1" stay apart."""
+        numbers: dict[tuple[type, Any], int] = {}
+        codes = [numbers.setdefault((type(value), value), len(numbers)) for value in objects]
+        return cls.without_nulls(np.array(codes, dtype=np.int32), [value for _, value in numbers])
+
+    @classmethod
+    def without_nulls(cls, codes: NDArray[Any], values: list[Any]) -> Distinct:
+        """With None, NaN and the like among the values turned into "no value"."""
+        codes = np.asarray(codes, dtype=np.int32)
+        empty = [i for i, value in enumerate(values) if value is None or is_nan(value)]
+        if not empty:
+            return cls(codes, values)
+        keep = np.delete(np.arange(len(values)), empty)
+        recode = np.full(len(values) + 1, -1, dtype=np.int32)
+        recode[keep] = np.arange(len(keep), dtype=np.int32)
+        return cls(recode[codes], [values[i] for i in keep.tolist()])
+
+    @cached_property
+    def spellings(self) -> list[str]:
+        """The values as text."""
+        return [spell(value) for value in self.values]
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each value occurs."""
+        return np.bincount(self.codes + 1, minlength=len(self.values) + 1)[1:].astype(np.int64, copy=False)
+
+    @cached_property
+    def first_rows(self) -> NDArray[np.int64]:
+        """The row in which each value occurs first; the number of rows where it does not."""
+        first = np.full(len(self.values) + 1, len(self.codes), dtype=np.int64)
+        first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]  # of equal codes the last one written stays
+        return first[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Frequent:
+    """The most frequent values of a column with their counts, for a first look."""
+
+    values: list[Any]
+    counts: NDArray[np.int64]
+    rows: int
+    distinct: int
+
+    @classmethod
+    def from_arrow(cls, array: Any, limit: int) -> Frequent:
+        """From a pyarrow array; no more than ``limit`` values become Python objects."""
+        codes, dictionary = encode(array)
+        if len(dictionary) <= limit:
+            return cls.from_distinct(Distinct.without_nulls(codes, dictionary.to_pylist()), limit)
+        counts = np.bincount(codes + 1, minlength=len(dictionary) + 1)
+        top = np.sort(np.argsort(-counts[1:], kind="stable")[:limit])
+        pairs = zip(dictionary.take(top).to_pylist(), counts[1:][top].tolist(), strict=True)
+        looked = [(value, count) for value, count in pairs if value is not None and not is_nan(value)]
+        nulls = limit - len(looked)
+        return cls(
+            [value for value, _ in looked],
+            np.array([count for _, count in looked], dtype=np.int64),
+            len(codes),
+            len(dictionary) - nulls,
+        )
+
+    @classmethod
+    def from_distinct(cls, distinct: Distinct, limit: int) -> Frequent:
+        """From distinct values; those that do not occur are left out."""
+        used = np.flatnonzero(distinct.counts)
+        top = np.sort(used[np.argsort(-distinct.counts[used], kind="stable")[:limit]])
+        values = [distinct.values[i] for i in top.tolist()]
+        return cls(values, distinct.counts[top], len(distinct.codes), len(used))
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all the values that occur."""
+        return len(self.values) == self.distinct
+
+    @cached_property
+    def spellings(self) -> list[str]:
+        """The values as text."""
+        return [spell(value) for value in self.values]
+
+
+def encode(array: Any) -> tuple[NDArray[np.int32], Any]:
+    """The codes of an array (-1: no value) and its dictionary."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.cast(array.type.storage_type)
+    chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    if not types.is_dictionary(chunked.type):
+        chunked = chunked.dictionary_encode()
+    if chunked.num_chunks == 0:
+        return np.empty(0, np.int32), pa.array([], chunked.type.value_type)
+    coded = chunked.unify_dictionaries().combine_chunks()
+    codes = coded.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes, coded.dictionary

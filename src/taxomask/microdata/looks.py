@@ -1,0 +1,116 @@
+"""What values and names of columns look like: numbers, ranges, missing values, identifiers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from .distinct import Frequent
+from .numeric import NUMBER
+
+__all__ = ["are_numbers", "missing_looking", "name_hints", "ranges", "uniqueness"]
+
+_NUMBER = re.compile(NUMBER)
+_MISSING_WORDS = re.compile(
+    r"\s*|[?.*]|--?|n/?a|#n/a|nan|\(?null\)?|missing|unknown|no answer|"
+    r"not (stated|available|applicable|recorded|known)"
+)
+_MISSING_NEGATIVES = frozenset({-1, -7, -8, -9, -77, -88, -99, -999, -9999, -99999})
+_MISSING_NINES = frozenset({99, 999, 9999, 99999, 999999})
+
+_AMOUNT = r"(\d+(?:\.\d+)?)"
+_UNIT = r"\s*(?:years?|months?|days?|hours?|kg|cm)?\W*"
+_RANGE = re.compile(rf"\W*{_AMOUNT}\s*(?:-|–|to|,|;|:)\s*\d+(?:\.\d+)?{_UNIT}")
+_BELOW = re.compile(rf"(?:<=?|≤|under|below|less than|up to)\s*{_AMOUNT}{_UNIT}")
+_ABOVE = re.compile(
+    rf"(?:>=?|≥|over|above|more than)?\s*{_AMOUNT}\s*(?:\+|(?:and|or) (?:over|older|more|above))?{_UNIT}"
+)
+
+_PERSON = re.compile(
+    "name|surname|lastname|firstname|forename|ssn|mrn|e?mail|phone|telephone|fax|address|street|passport|iban"
+)
+_NUMBERED = re.compile("ids?|nr|nbr|no|number|key|uid|uuid|code|account|record")
+_KNOWN = re.compile(
+    "age|sex|gender|race|ethnicity|zip|zipcode|postcode|birth|birthdate|dob|marital|region|county|city|"
+    "country|nationality|occupation|education|profession|religion"
+)
+
+
+def are_numbers(values: Sequence[Any], texts: Sequence[str]) -> bool:
+    """Whether all values are numbers, or text that reads as one."""
+    pairs = zip(values, texts, strict=True)
+    return all(not isinstance(value, bool) and _NUMBER.fullmatch(text.strip()) for value, text in pairs)
+
+
+def ranges(texts: Sequence[str]) -> tuple[str, ...]:
+    """Texts such as 6-99, [10-20) and 500+ in order of their first number; empty if some are no ranges.
+
+    >>> ranges(["65 and over", "1-17", "18-64", "Under 1"])
+    ('Under 1', '1-17', '18-64', '65 and over')
+    """
+    if len(texts) > 100:
+        return ()
+    keys: dict[str, tuple[float, int]] = {}
+    for text in texts:
+        plain = text.strip().casefold()
+        for place, pattern in enumerate((_BELOW, _RANGE, _ABOVE)):
+            found = pattern.fullmatch(plain)
+            if found:
+                keys[text] = (float(found[1]), place)
+                break
+        else:
+            return ()
+    return tuple(sorted(texts, key=keys.__getitem__)) if any(place == 1 for _, place in keys.values()) else ()
+
+
+def missing_looking(look: Frequent) -> set[int]:
+    """Which values look as if they mean missing: words, -9 among positive numbers, 999 far above others."""
+    found = {i for i, value in enumerate(look.values) if _is_missing_word(value)}
+    found |= _missing_numbers(look, [i for i in range(len(look.values)) if i not in found])
+    if len(found) == len(look.values):  # all of them: then the word is the value
+        return {i for i in found if not look.spellings[i]}
+    return found
+
+
+def _is_missing_word(value: object) -> bool:
+    if not isinstance(value, str) or len(value) > 20:
+        return False
+    return _MISSING_WORDS.fullmatch(value.strip().casefold().replace("_", " ")) is not None
+
+
+def _missing_numbers(look: Frequent, chosen: list[int]) -> set[int]:
+    texts = [look.spellings[i] for i in chosen]
+    if not chosen or not are_numbers([look.values[i] for i in chosen], texts):
+        return set()
+    numbers = {i: float(text) for i, text in zip(chosen, texts, strict=True)}
+    found = {i for i, number in numbers.items() if number in _MISSING_NEGATIVES}
+    others = [number for i, number in numbers.items() if i not in found]
+    if not others or min(others) < 0:
+        found = set()
+    *rest, last = sorted(numbers, key=numbers.__getitem__)
+    if len(rest) > 1 and numbers[last] in _MISSING_NINES and numbers[last] > 2 * numbers[rest[-1]]:
+        found = found | {last}
+    return found
+
+
+def uniqueness(look: Frequent) -> list[str]:
+    """A remark on a column that has another value in every row, unless these are measurements."""
+    if look.rows < 10 or look.distinct < look.rows:
+        return []
+    fractions = any(isinstance(value, float) and not value.is_integer() for value in look.values)
+    return [] if fractions else ["unique in every row: an identifier?"]
+
+
+def name_hints(name: str, share: float = 0.0) -> list[str]:
+    """What the name of a column suggests; ``share`` is that of distinct values among the rows.
+
+    >>> name_hints("PatientNr", share=0.9), name_hints("birth_year")
+    (['the name suggests an identifier'], ['the name suggests a quasi-identifier'])
+    """
+    words = [word.casefold() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", name)]
+    if any(map(_PERSON.fullmatch, words)) or (share > 0.2 and any(map(_NUMBERED.fullmatch, words))):
+        return ["the name suggests an identifier"]
+    if any(map(_KNOWN.fullmatch, words)):
+        return ["the name suggests a quasi-identifier"]
+    return []

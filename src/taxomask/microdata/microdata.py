@@ -1,0 +1,188 @@
+"""A table as methods and measures see it: coded columns, with the way back to the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import DataError, SchemaError, did_you_mean
+from .attribute import Kind, Role
+from .casting import Values, fit
+from .coding import Note, code
+from .columns import CategoricalColumn, Column, ContinuousColumn
+from .distinct import Distinct
+from .frames import Frame
+from .numeric import is_text, write_numbers
+from .schema import Schema
+from .spelling import listing
+
+__all__ = ["Microdata"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Microdata:
+    """Coded columns of a table.
+
+    Parameters
+    ----------
+    schema
+        What the columns are.
+    columns
+        The coded columns: of every attribute that has a kind and is not an identifier.
+    rows
+        For each record, its row (from 0) in the table that it came from.
+    notes
+        What became of cells on the way: how many were empty, meant missing, or were not in their taxonomy.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from taxomask.microdata import Attribute, Schema
+    >>> table = pa.table({"name": ["Ann", "Bob"], "sex": ["f", "m"], "age": [30, 41]})
+    >>> schema = Schema([
+    ...     Attribute("name", role="identifier"),
+    ...     Attribute("sex", role="other"),
+    ...     Attribute("age", role="quasi_identifier", kind="continuous"),
+    ... ])
+    >>> data = Microdata.from_frame(table, schema)
+    >>> data.columns["age"].values
+    array([30., 41.])
+    >>> masked = data.replace({"age": data.columns["age"].with_values([35.5, 35.5])})
+    >>> masked.to_frame().to_pydict()
+    {'sex': ['f', 'm'], 'age': [35.5, 35.5]}
+    """
+
+    schema: Schema
+    columns: Mapping[str, Column]
+    rows: NDArray[np.int64]
+    notes: tuple[Note, ...]
+    _frame: Frame
+    _markers: Mapping[str, object]
+    _replaced: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_frame(cls, frame: Any, schema: Schema) -> Microdata:
+        """Code a pandas, polars or pyarrow table as a schema says."""
+        source = Frame(frame)
+        _check_described(source, schema)
+        coded = {
+            name: code(source, attribute)
+            for name, attribute in schema.items()
+            if attribute.kind is not None and attribute.role != Role.IDENTIFIER
+        }
+        dropped = [one.dropped for one in coded.values() if one.dropped is not None]
+        rows = np.flatnonzero(~np.logical_or.reduce(dropped)) if dropped else np.arange(source.n)
+        columns = {name: one.column for name, one in coded.items()}
+        if dropped:
+            columns = {name: _after_drop(column.take(rows)) for name, column in columns.items()}
+        return cls(
+            schema,
+            columns,
+            rows.astype(np.int64, copy=False),
+            tuple(note for one in coded.values() for note in one.notes),
+            source,
+            {name: one.marker for name, one in coded.items()},
+        )
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Microdata of {self.n:,} records: {', '.join(self.columns)}>"
+
+    def replace(self, columns: Mapping[str, Column] | None = None, /, **named: Column) -> Microdata:
+        """The same table with some columns replaced, given as a mapping or by name."""
+        new = {**(columns or {}), **named}
+        for name, column in new.items():
+            if name not in self.columns:
+                raise SchemaError(
+                    f"there is no coded column {name!r} to replace.",
+                    hint=did_you_mean(name, self.columns) if self.columns else "Give the attribute a kind.",
+                )
+            if len(column) != self.n:
+                raise DataError(
+                    f"column {name!r}: {len(column)} values for {self.n} records.",
+                    hint="Give one value per record.",
+                )
+        return replace(self, columns={**self.columns, **new}, _replaced=self._replaced | set(new))
+
+    def take(self, rows: ArrayLike) -> Microdata:
+        """Some records only, by position or mask; categories and distances stay those of the whole table."""
+        chosen = np.asarray(rows)
+        columns = {name: column.take(chosen) for name, column in self.columns.items()}
+        return replace(self, columns=columns, rows=self.rows[chosen])
+
+    def to_frame(self) -> Any:
+        """The table as it may leave the house: without identifiers, the same kind of table as the original.
+
+        Only replaced columns are decoded; all others are passed through as they are. In a replaced column a
+        missing value is written as the original column writes it: empty, or the marker that it uses
+        throughout.
+        """
+        undecided = self.schema.by_role(None)
+        if undecided:
+            raise SchemaError(
+                f"no role is given for {listing(undecided)}.",
+                hint="Decide what each column is: an identifier, a quasi_identifier, confidential or other.",
+            )
+        drop = self.schema.identifiers
+        whole = self.n == self._frame.n and bool((self.rows == np.arange(self.n)).all())
+        replaced = {name: self._decode(name) for name in self.columns if name in self._replaced}
+        return self._frame.rebuild(replaced, rows=None if whole else self.rows, drop=drop)
+
+    def _decode(self, name: str) -> Values:
+        """A column as it goes into the table, with the marker of missing values put in."""
+        import pyarrow as pa
+
+        column = self.columns[name]
+        marker: Any = self._markers[name]
+        if isinstance(column, CategoricalColumn):
+            return _decode_categories(column, marker)
+        assert isinstance(column, ContinuousColumn)
+        dtype = self._frame.arrow_type(name)
+        if dtype is None:
+            return column.values
+        text = is_text(dtype)
+        array = write_numbers(column.values, self._frame.arrow(name)) if text else fit(column.values, dtype)
+        if marker is None:
+            return array
+        return array.fill_null(pa.scalar(float(marker) if pa.types.is_floating(array.type) else marker, array.type))
+
+
+def _decode_categories(column: CategoricalColumn, marker: object) -> Distinct:
+    values = list(column.categories)
+    if marker is None or not column.missing.any():
+        return Distinct(column.codes, values)
+    return Distinct(np.where(column.missing, np.int32(len(values)), column.codes), [*values, marker])
+
+
+def _after_drop(column: Column) -> Column:
+    """Without the categories that only the dropped records had; an ordinal scale stays whole."""
+    if isinstance(column, CategoricalColumn) and column.attribute.kind != Kind.ORDINAL:
+        return column.compact()
+    return column
+
+
+def _check_described(frame: Frame, schema: Schema) -> None:
+    absent = [name for name in schema if name not in frame.names]
+    if absent:
+        index = [name for name in getattr(getattr(frame.native, "index", None), "names", ()) if name in absent]
+        hint = (
+            f"{listing(index)} is in the index: call frame.reset_index() first."
+            if index
+            else did_you_mean(absent[0], frame.names)
+        )
+        raise SchemaError(f"the schema describes {listing(absent)}, which the table does not have.", hint=hint)
+    undescribed = [name for name in frame.names if name not in schema]
+    if undescribed:
+        raise SchemaError(
+            f"the schema does not describe {len(undescribed)} of the columns: {listing(undescribed)}.",
+            hint="Describe every column: give those that may pass through as they are the role 'other', "
+            "or drop them from the table.",
+        )

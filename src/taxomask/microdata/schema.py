@@ -1,0 +1,224 @@
+"""What the columns of a table are: attributes by name, in order."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..errors import SchemaError, did_you_mean
+from ..taxonomy import Taxonomy
+from .attribute import BUILTIN, Attribute, Role, Source
+from .spelling import listing
+from .yaml_file import read_yaml
+
+__all__ = ["Schema"]
+
+_FIELDS = tuple(field.name for field in dataclasses.fields(Attribute))
+_OF_ONE_KIND = ("order", "taxonomy", "distance", "match", "normalize", "unmapped")
+_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Attribute)}
+
+
+class Schema(Mapping[str, Attribute]):
+    """A description of every column of a table: a mapping from names to attributes, in order.
+
+    Parameters
+    ----------
+    attributes
+        The attributes; no name may stand twice.
+
+    Examples
+    --------
+    >>> schema = Schema([
+    ...     Attribute("patient", role="identifier"),
+    ...     Attribute("age", role="quasi_identifier", kind="continuous"),
+    ... ])
+    >>> schema.identifiers, schema["age"].kind
+    (('patient',), <Kind.CONTINUOUS: 'continuous'>)
+    >>> schema.replace("age", role="confidential").confidential
+    ('age',)
+    """
+
+    def __init__(self, attributes: Iterable[Attribute]) -> None:
+        self._attributes: dict[str, Attribute] = {}
+        for attribute in attributes:
+            if not isinstance(attribute, Attribute):
+                raise SchemaError(
+                    f"a schema is a list of attributes; got {attribute!r}.",
+                    hint="Write Schema([Attribute('age', role='quasi_identifier', kind='continuous'), …]).",
+                )
+            if attribute.name in self._attributes:
+                raise SchemaError(
+                    f"attribute {attribute.name!r} is described twice.", hint="Describe every column once."
+                )
+            self._attributes[attribute.name] = attribute
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Schema:
+        """Read the ``attributes:`` of a YAML plan.
+
+        They are a list of attributes, or a mapping from names to attributes. A taxonomy is the name of a
+        shipped one or a file, found from the folder of the plan; several are a list, each with or without a
+        weight (``{taxonomy: local.csv, weight: 2}``).
+        """
+        path = Path(path)
+        plan = read_yaml(path)
+        entries = plan.get("attributes") if isinstance(plan, dict) else None
+        if not entries:
+            raise SchemaError(f"{path} has no attributes.", hint="List the columns under 'attributes:'.")
+        try:
+            return cls(_attribute(entry, path.parent) for entry in _entries(entries))
+        except SchemaError as error:
+            raise SchemaError(f"{path}: {error.message}", hint=error.hint) from None
+
+    # ----------------------------------------------------------------------------------- as a mapping
+
+    def __getitem__(self, name: str) -> Attribute:
+        return self._attributes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._attributes)
+
+    def __len__(self) -> int:
+        return len(self._attributes)
+
+    def __repr__(self) -> str:
+        rows = (f"  {name!r}: {one.role or '?'}, {one.kind or '-'}" for name, one in self.items())
+        return "\n".join((f"<Schema of {len(self)} attributes", *rows)) + ">"
+
+    # ----------------------------------------------------------------------------------- by role
+
+    def by_role(self, role: Role | str | None) -> tuple[str, ...]:
+        """The names of the attributes with a role; None: of those that are not decided."""
+        if role is not None and role not in tuple(Role):
+            raise SchemaError(
+                f"role must be one of {listing(map(str, Role))}; got {role!r}.",
+                hint=did_you_mean(str(role), map(str, Role)),
+            )
+        return tuple(name for name, attribute in self.items() if attribute.role == role)
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        return self.by_role(Role.IDENTIFIER)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        return self.by_role(Role.QUASI_IDENTIFIER)
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        return self.by_role(Role.CONFIDENTIAL)
+
+    # ----------------------------------------------------------------------------------- changing and writing
+
+    def replace(self, name: str, /, **changes: Any) -> Schema:
+        """A schema in which one attribute is changed; what only its former kind had is left out."""
+        if name not in self:
+            raise SchemaError(f"there is no attribute {name!r}.", hint=did_you_mean(name, self))
+        _check_keys(f"attribute {name!r}", changes)
+        if "kind" in changes and changes["kind"] != self[name].kind:
+            changes = {field: _DEFAULTS[field] for field in _OF_ONE_KIND} | changes
+        changed = dataclasses.replace(self[name], **changes)
+        return Schema(changed if one.name == name else one for one in self.values())
+
+    def to_dict(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
+        """The schema in plain values, as `read` takes it: what differs from the defaults.
+
+        Files of taxonomies are written as seen from ``folder``, by default the current one.
+        """
+        return {"attributes": [_to_dict(one, Path(folder or ".")) for one in self.values()]}
+
+
+# --------------------------------------------------------------------------------------- from a plan
+
+
+def _entries(entries: object) -> Iterator[dict[str, Any]]:
+    if isinstance(entries, dict):
+        for name, entry in entries.items():
+            if not isinstance(entry, dict | None):
+                raise SchemaError(
+                    f"attribute {name!r} must have keys; got {entry!r}.", hint="Write 'role: …' below it."
+                )
+            yield {"name": name, **(entry or {})}
+        return
+    if not isinstance(entries, list):
+        raise SchemaError(f"attributes must be a list; got {entries!r}.", hint="Write '- name: …' for each column.")
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict) or "name" not in entry:
+            raise SchemaError(f"attribute number {number} has no name; got {entry!r}.", hint="Write '- name: …'.")
+        yield entry
+
+
+def _attribute(entry: dict[str, Any], folder: Path) -> Attribute:
+    _check_keys(f"attribute {entry['name']!r}", entry)
+    values = {key: value for key, value in entry.items() if value is not None}
+    values.setdefault("name", entry["name"])
+    if "taxonomy" in values:
+        values["taxonomy"] = _taxonomy(values["taxonomy"], folder)
+    return Attribute(**values)
+
+
+def _check_keys(what: str, keys: Iterable[str]) -> None:
+    for key in keys:
+        if key not in _FIELDS:
+            raise SchemaError(f"{what}: {key!r} is not known.", hint=did_you_mean(str(key), _FIELDS))
+
+
+def _taxonomy(value: Any, folder: Path) -> Any:
+    if isinstance(value, list):
+        return [_weighted(item, folder) for item in value]
+    return _located(value, folder)
+
+
+def _weighted(item: Any, folder: Path) -> Any:
+    if isinstance(item, dict) and set(item) == {"taxonomy", "weight"}:
+        return (_located(item["taxonomy"], folder), item["weight"])
+    return _located(item, folder)
+
+
+def _located(source: Any, folder: Path) -> Any:
+    return folder / source if isinstance(source, str) and source not in BUILTIN else source
+
+
+# --------------------------------------------------------------------------------------- to a plan
+
+
+def _to_dict(attribute: Attribute, folder: Path) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for field in _FIELDS:
+        value = getattr(attribute, field)
+        if field == "name" or value != _DEFAULTS[field]:
+            result[field] = _plain(value)
+    if attribute.taxonomy is not None:
+        sources = [(_source_name(attribute, source, folder), weight) for source, weight in attribute.sources]
+        several = [name if weight == 1 else {"taxonomy": name, "weight": weight} for name, weight in sources]
+        result["taxonomy"] = several[0] if several == [sources[0][0]] else several
+    if "distance" in result and not isinstance(attribute.distance, str):
+        result["distance"] = attribute.distance.name
+    return result
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, StrEnum):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    plain = value is None or isinstance(value, (str, bool, int, float))
+    return value if plain else str(value)
+
+
+def _source_name(attribute: Attribute, source: Source, folder: Path) -> str:
+    if isinstance(source, Path):
+        base, target = folder.resolve(), source.resolve()
+        return target.relative_to(base).as_posix() if target.is_relative_to(base) else target.as_posix()
+    if isinstance(source, Taxonomy):
+        if source.name not in BUILTIN:
+            raise SchemaError(
+                f"attribute {attribute.name!r}: the taxonomy {source.name!r} is in memory only; a plan cannot name it.",
+                hint="Keep it in a file and pass taxonomy='file.csv'.",
+            )
+        return source.name
+    return source
