@@ -12,7 +12,8 @@ __all__ = ["EdgeWeight"]
 class EdgeWeight(ByCommonAncestors):
     """The sum of weights along the tree path between two concepts.
 
-    An edge from depth i - 1 to depth i weighs 2^(L - i). L is the depth of the deepest value of the whole attribute. On trees only; a metric.
+    An edge from depth i - 1 to depth i weighs 2^(L - i); L is the depth of the deepest value of the whole attribute. On
+    trees only; a metric.
     """
 
     name = "edge_weight"

@@ -90,9 +90,8 @@ class ByDeepestSubsumer(Distance):
 class ByInformation(Distance):
     """Distances that depend on the information content of both concepts and of what they have in common.
 
-    The information content is intrinsic (Seco et al. 2004): IC(c) = 1 - log(descendants of c, itself included) / log(N),
-    N the concepts of the taxonomy: 0 at the root, 1 at the leaves. On a DAG the common subsumer is the one that tells
-    most.
+    The information content is intrinsic (Seco et al. 2004): IC(c) = 1 - log(concepts at or below c) / log(N), N the
+    concepts of the taxonomy: 0 at the root, 1 at the leaves. On a DAG the common subsumer is the one that tells most.
     """
 
     @abstractmethod
