@@ -1,0 +1,24 @@
+"""The command line. Commands are thin: they read what is asked, call the library and print.
+
+Exit codes: 0 done, 1 a promise or a check does not hold, 2 wrong use or bad input.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from ..errors import PromiseError, TaxomaskError
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run ``taxomask``; ends the program with its exit code."""
+    from .app import app
+
+    try:
+        app(args=arguments, prog_name="taxomask")
+    except TaxomaskError as error:
+        print(f"taxomask: {error}", file=sys.stderr)
+        sys.exit(1 if isinstance(error, PromiseError) else 2)

@@ -1,0 +1,67 @@
+"""How commands print: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = ["print_facts", "print_json", "print_table", "share"]
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_facts(title: str, facts: Iterable[tuple[str, object]]) -> None:
+    """A title and lines of what is known."""
+    facts = list(facts)
+    print(title)
+    width = max(len(name) for name, _ in facts)
+    for name, value in facts:
+        print(f"  {name:<{width}}  {value}")
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Columns of text, numbers to the right; wide cells wrap to the terminal."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    texts = [[cell if isinstance(cell, str) else format(cell, ",") for cell in row] for row in rows]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(header):
+        numeric = all(_is_number(row[place]) for row in texts)
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in texts:
+        table.add_row(*(_plain(cell) for cell in row))
+    console = Console(markup=False, highlight=False)
+    if not console.is_terminal:
+        console.width = 160
+    console.print(table)
+
+
+def share(part: int, whole: int) -> str:
+    """``"1,234 (56.7 %)"``, with as many digits as it takes to tell some from none and from all.
+
+    >>> share(1, 1000), share(9_999_999, 10_000_000), share(3, 3)
+    ('1 (0.1 %)', '9,999,999 (99.99999 %)', '3 (100.0 %)')
+    """
+    if not whole:
+        return f"{part:,}"
+    digits = 1
+    while part not in (0, whole) and f"{100 * part / whole:.{digits}f}" in (
+        f"{0:.{digits}f}",
+        f"{100:.{digits}f}",
+    ):
+        digits += 1
+    return f"{part:,} ({100 * part / whole:.{digits}f} %)"
+
+
+def _is_number(cell: str) -> bool:
+    return cell.replace(",", "").replace(".", "").replace("-", "").isdigit()
+
+
+def _plain(cell: str) -> str:
+    """Without control characters, which a file could use to repaint the terminal."""
+    return "".join(character if character.isprintable() else "�" for character in cell)
