@@ -187,8 +187,8 @@ def widest_first(start, ancestor, hops, rows, rank):
     return path_start, path[:end], path_hops[:end]
 
 
-@kernel("void(i4[::1], i8[::1], i4[::1], i8[::1], i4[::1], i8[::1], i4[::1], f8[:, :, ::1], f8[::1])")
-def sums_by_count(order, path_start, path, below_start, below, weight, level, value, out):
+@kernel("void(i4[::1], i8[::1], i4[::1], i8[::1], i8[::1], i4[::1], i8[::1], i4[::1], i8[::1], f8[:, :, ::1], f8[::1])")
+def sums_by_count(order, path_start, path, below_start, below_end, below, weight, level, size, value, out):
     """out[i] = Σ_j weight_j · value[level_i, level_j, |T_i ∩ T_j|].
 
     Rows are visited so that neighbours share the ancestors with the most columns below them. A row takes back the
@@ -208,12 +208,12 @@ def sums_by_count(order, path_start, path, below_start, below, weight, level, va
         while shared < min(len(here), len(before)) and here[shared] == before[shared]:
             shared += 1
         for a in before[shared:]:
-            for j in below[below_start[a] : below_start[a + 1]]:
+            for j in below[below_start[a] : below_end[a]]:
                 total[cell[j]] -= weight[j]
                 cell[j] -= 1
                 total[cell[j]] += weight[j]
         for a in here[shared:]:
-            for j in below[below_start[a] : below_start[a + 1]]:
+            for j in below[below_start[a] : below_end[a]]:
                 total[cell[j]] -= weight[j]
                 cell[j] += 1
                 total[cell[j]] += weight[j]
@@ -222,7 +222,7 @@ def sums_by_count(order, path_start, path, below_start, below, weight, level, va
         for s in range(value.shape[1]):
             totals = total[s * width : (s + 1) * width]
             values = value[level[i], s]
-            for c in range(1, len(here) + 1):
+            for c in range(1, min(len(here), size[s]) + 1):
                 if totals[c] != 0:
                     result += totals[c] * values[c]
         out[i] = result

@@ -17,7 +17,7 @@ __all__ = ["Distance", "Float", "Positions"]
 Positions = NDArray[np.int32]
 Float = NDArray[np.float64]
 
-_BLOCK_CELLS = 500_000  # cells that are worked on at a time: 4 MB of numbers, about what a cache holds
+_BLOCK_CELLS = 128_000  # cells that are worked on at a time: 1 MB of numbers, which a cache holds
 
 
 class Distance(ABC):

@@ -36,7 +36,7 @@ class ByCommonAncestors(Distance):
         if sizes.max(initial=0) ** 3 > _TABLE_CELLS:
             return super().sums(scope, concepts, counts)
         merged = _Merged(scope, concepts, counts)
-        size = sizes[merged.first].astype(float)
+        size = scope.taxonomy.closure.sizes[merged.concepts].astype(float)
         sums = _sums_by_count(scope, merged, lambda size1, size2, common: self.formula(scope, size1, size2, common))
         return merged.spread(sums, within=self.formula(scope, size, size, size - 1))
 
@@ -64,7 +64,7 @@ class ByDeepestSubsumer(Distance):
         self.check(scope)
         merged = _Merged(scope, concepts, counts)
         if scope.taxonomy.is_tree:
-            return merged.spread(_sums_by_count(scope, merged, self._on_tree(scope)), within=np.zeros(1))
+            return _sums_by_count(scope, merged, self._on_tree(scope))
         depth = np.maximum(scope.depth[merged.parents].max(axis=0), 1)  # two that were merged meet in a parent
         within = self.formula(depth.astype(float), np.full(len(depth), 2.0))
         return merged.spread(self._sums_on_dag(scope, merged), within)
@@ -77,7 +77,7 @@ class ByDeepestSubsumer(Distance):
     def _sums_on_dag(self, scope: Scope, merged: _Merged) -> Float:
         from .._kernels import sums_by_deepest
 
-        visit = _Visit(scope, merged.concepts, scope.depth > 0, by_hops=True)
+        visit = _Visit(scope, merged.concepts, scope.depth > 0)
         links = 2 * int(scope.taxonomy.closure.hops.max(initial=0)) + 1
         depths = np.arange(int(scope.depth.max()) + 1, dtype=float)
         with np.errstate(all="ignore"):  # depth 0 does not occur
@@ -135,71 +135,81 @@ def _sums_by_count(scope: Scope, merged: _Merged, formula: Callable[[Float, Floa
     common = np.arange(len(number), dtype=float)
     with np.errstate(all="ignore"):  # more in common than there is does not occur
         value = formula(size[:, None, None], size[:, None], common)
-    visit = _Visit(scope, merged.concepts, np.ones(len(scope.taxonomy.ids), dtype=bool), by_hops=False)
+    visit = _Visit(scope, merged.concepts)
     path_start, path, _ = visit.paths
-    below_start, below, _ = visit.below
     out = np.empty(len(merged.concepts))
     sums_by_count(
-        visit.order, path_start, path, below_start, below, merged.counts,
-        level, np.broadcast_to(value, (len(size), len(size), len(common))).copy(), out,
+        visit.order, path_start, path, *visit.ranges, merged.counts,
+        level, np.flatnonzero(number), np.broadcast_to(value, (len(size), len(size), len(common))).copy(), out,
     )  # fmt: skip
     return out
 
 
 class _Merged:
-    """Concepts of a DAG with those merged that differ only in themselves: the same parents, and nothing below."""
+    """Concepts of a DAG with those merged that differ only in themselves: the same parents, and nothing below.
+
+    ``parents`` are the one or two parents of each concept that may have been merged. On a tree nothing is merged, and
+    nothing would be gained.
+    """
 
     def __init__(self, scope: Scope, concepts: Positions, counts: NDArray[np.int64]) -> None:
         taxonomy = scope.taxonomy
-        self._own = np.asarray(counts, dtype=np.int64)
-        self.first = self._class = np.arange(len(concepts))
+        self._own = self.counts = np.asarray(counts, dtype=np.int64)
+        self.concepts = concepts
         self.parents = np.zeros((2, len(concepts)), dtype=np.int64)
-        """The one or two parents of each concept that may have been merged."""
-        if not taxonomy.is_tree:
-            start = taxonomy.parent_start[concepts]
-            number = taxonomy.parent_start[concepts + 1] - start
-            mergeable = (taxonomy.closure.counts_below(concepts)[concepts] == 1) & (number >= 1) & (number <= 2)
-            self.parents[0, mergeable] = taxonomy.parent_index[start[mergeable]]
-            self.parents[1, mergeable] = taxonomy.parent_index[start[mergeable] + number[mergeable] - 1]
-            self.parents.sort(axis=0)
-            key = self.parents[0] * len(taxonomy.ids) + self.parents[1]
-            key[~mergeable] = -1 - np.flatnonzero(~mergeable)
-            _, self.first, self._class = np.unique(key, return_index=True, return_inverse=True)
-            order = np.argsort(self.first)  # keep the taxonomy order
-            self.first = self.first[order]
-            self._class = np.argsort(order)[self._class]
-            self.parents = self.parents[:, self.first]
-        self.concepts = concepts[self.first]
-        self.counts = np.bincount(self._class, weights=self._own, minlength=len(self.first)).astype(np.int64)
+        self._class: NDArray[np.intp] | None = None
+        if taxonomy.is_tree:
+            return
+        start = taxonomy.parent_start[concepts]
+        number = taxonomy.parent_start[concepts + 1] - start
+        mergeable = (taxonomy.closure.counts_below(concepts)[concepts] == 1) & (number >= 1) & (number <= 2)
+        self.parents[0, mergeable] = taxonomy.parent_index[start[mergeable]]
+        self.parents[1, mergeable] = taxonomy.parent_index[start[mergeable] + number[mergeable] - 1]
+        self.parents.sort(axis=0)
+        key = self.parents[0] * len(taxonomy.ids) + self.parents[1]
+        key[~mergeable] = -1 - np.flatnonzero(~mergeable)
+        _, first, found = np.unique(key, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # keep the taxonomy order
+        self._class = np.argsort(order)[found]
+        self.concepts = concepts[first[order]]
+        self.parents = self.parents[:, first[order]]
+        self.counts = np.bincount(self._class, weights=self._own, minlength=len(first)).astype(np.int64)
 
     def spread(self, sums: Float, within: Float) -> Float:
         """The sums of every concept, from those of the merged ones and the distance between two that were merged."""
+        if self._class is None:
+            return sums
         others = self.counts[self._class] - self._own
-        if not others.any():
-            return sums[self._class]
-        return sums[self._class] + others * within[self._class]
+        return sums[self._class] + np.where(others > 0, others * within[self._class], 0.0)
 
 
 class _Visit:
     """An order of concepts in which neighbours share the ancestors that have most concepts below them.
 
-    On a tree it is the taxonomy order. On a DAG concepts are sorted by their ancestors, the widest first.
+    On a tree it is the taxonomy order. On a DAG concepts are sorted by their ancestors, the widest first (and by the
+    links to them, if ``inside`` says which ancestors count).
     """
 
-    def __init__(self, scope: Scope, concepts: Positions, inside: NDArray[np.bool_], *, by_hops: bool) -> None:
+    def __init__(self, scope: Scope, concepts: Positions, inside: NDArray[np.bool_] | None = None) -> None:
         from .._kernels import columns_below, widest_first
 
         closure = scope.taxonomy.closure
-        self.below = columns_below(closure.start, closure.ancestor, closure.hops, concepts)
-        rank = np.where(inside, np.arange(len(inside), dtype=np.int32), np.int32(-1))
+        rank = np.arange(len(scope.taxonomy.ids), dtype=np.int32)
         self.order = np.arange(len(concepts), dtype=np.int32)
-        if not scope.taxonomy.is_tree:
-            wide = np.where(inside, np.diff(self.below[0]), 0)
-            rank[np.argsort(-wide, kind="stable")] = np.arange(len(wide), dtype=np.int32)
-            rank[wide == 0] = -1
+        if scope.taxonomy.is_tree:  # what is below a concept is one run
+            chosen = np.zeros(len(rank), dtype=np.int64)
+            chosen[concepts] = 1
+            first = np.cumsum(chosen) - chosen
+            self.ranges = (first, first + closure.counts_below(concepts), self.order)
+            self.paths = widest_first(closure.start, closure.ancestor, closure.hops, concepts, rank)
+            return
+        self.below = columns_below(closure.start, closure.ancestor, closure.hops, concepts)
+        self.ranges = (self.below[0][:-1], self.below[0][1:], self.below[1])
+        wide = np.diff(self.below[0]) * (1 if inside is None else inside)
+        rank[np.argsort(-wide, kind="stable")] = np.arange(len(wide))
+        rank[wide == 0] = -1
         self.paths = widest_first(closure.start, closure.ancestor, closure.hops, concepts, rank)
-        if not scope.taxonomy.is_tree:
-            self.order = self._sorted(rank, by_hops)
+        self.order = self._sorted(rank, by_hops=inside is not None)
 
     def _sorted(self, rank: Int, by_hops: bool) -> Int:
         start, path, hops = self.paths
