@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import PlanError, SchemaError, did_you_mean
+from ..checks import check_choice
+from ..errors import SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..semantics import category_marginality
 from .terms import EqualityTerm, NumberTerm, TableTerm, Term
@@ -75,16 +76,21 @@ class RecordDistance:
         distance: Formula = "s",
         scale: Scale = "balanced",
     ) -> None:
-        if distance not in get_args(Formula):
-            raise PlanError(f"distance must be 's' or 'generic'; got {distance!r}.", hint="Use 's' if unsure.")
-        if scale not in get_args(Scale):
-            raise PlanError(f"scale must be 'balanced' or 'paper'; got {scale!r}.", hint="Use 'balanced' if unsure.")
+        check_choice("distance", distance, get_args(Formula))
+        check_choice("scale", scale, get_args(Scale))
         names = data.schema.quasi_identifiers if attributes is None else tuple(attributes)
         if not names:
             raise SchemaError("no attribute is named to measure by.", hint="Give a column the role quasi_identifier.")
         self.names = tuple(names)
         self.n = data.n
         self.terms = tuple(_term(_column(data, name), distance, scale) for name in self.names)
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> RecordDistance:
+        """The same distance between some of the records: the scale stays that of the whole table."""
+        other = object.__new__(RecordDistance)
+        other.names, other.n = self.names, len(rows)
+        other.terms = tuple(term.take(rows) for term in self.terms)
+        return other
 
     def squared(self, i: int, j: int) -> float:
         """δ² of two records."""

@@ -14,9 +14,8 @@ A missing value has a coordinate of its own (NaN, or the code after the last): 0
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +27,10 @@ Codes = NDArray[np.int32]
 
 
 class Term(ABC):
-    """The part of one attribute in δ²."""
+    """The part of one attribute in δ²; ``farthest`` is the largest that two values of the attribute have."""
 
     name: str
+    coordinates: NDArray[Any]
     farthest: float
 
     @abstractmethod
@@ -40,6 +40,10 @@ class Term(ABC):
     @abstractmethod
     def bounds(self, query: Any, low: Any, high: Any) -> tuple[float, float]:
         """The smallest and largest term that a present coordinate in [low, high] can have with the query."""
+
+    @abstractmethod
+    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+        """The term of some of the records; ``farthest`` stays that of all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +60,12 @@ class NumberTerm(Term):
     scale: float
     levels: Codes | None = None
     categories: int = 0
+    farthest: float = -1.0  # found from the coordinates
 
-    @cached_property
-    def farthest(self) -> float:  # type: ignore[override]
-        present = self.coordinates[~np.isnan(self.coordinates)]
-        return float((present.max() - present.min()) ** 2) if len(present) else 0.0
+    def __post_init__(self) -> None:
+        if self.farthest < 0:
+            present = self.coordinates[~np.isnan(self.coordinates)]
+            object.__setattr__(self, "farthest", float(np.ptp(present) ** 2) if len(present) else 0.0)
 
     def between(self, query: float, others: Float) -> Float:
         if np.isnan(query):
@@ -73,6 +78,10 @@ class NumberTerm(Term):
         nearest = min(max(query, low), high)
         return (nearest - query) ** 2, max((low - query) ** 2, (high - query) ** 2)
 
+    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+        levels = None if self.levels is None else self.levels[rows]
+        return replace(self, coordinates=self.coordinates[rows], levels=levels)
+
 
 @dataclass(frozen=True, eq=False)
 class TableTerm(Term):
@@ -81,10 +90,11 @@ class TableTerm(Term):
     name: str
     coordinates: Codes
     table: Float
+    farthest: float = -1.0  # found from the table
 
-    @cached_property
-    def farthest(self) -> float:  # type: ignore[override]
-        return float(self.table.max(initial=0.0))
+    def __post_init__(self) -> None:
+        if self.farthest < 0:
+            object.__setattr__(self, "farthest", float(self.table.max(initial=0.0)))
 
     def between(self, query: int, others: Codes) -> Float:
         return self.table[query, others]
@@ -92,6 +102,9 @@ class TableTerm(Term):
     def bounds(self, query: int, low: int, high: int) -> tuple[float, float]:
         row = self.table[query, low : high + 1]
         return float(row.min()), float(row.max())
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+        return replace(self, coordinates=self.coordinates[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +121,6 @@ class EqualityTerm(Term):
     def bounds(self, query: int, low: int, high: int) -> tuple[float, float]:
         lowest = 0.0 if low <= query <= high else self.farthest
         return lowest, 0.0 if low == high == query else self.farthest
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+        return replace(self, coordinates=self.coordinates[rows])
