@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import DataError
-from .microdata import Attribute, CategoricalColumn, TaxonomicColumn
-from .microdata.coding import code
-from .microdata.frames import Frame
-from .taxonomy import Match, Taxonomy, check_normalize
-from .taxonomy.distances import get_distance
+from ..errors import DataError
+from ..microdata import Attribute, CategoricalColumn, TaxonomicColumn
+from ..microdata.coding import code
+from ..microdata.frames import Frame
+from ..taxonomy import Match, Taxonomy, check_normalize
+from ..taxonomy.distances import get_distance
 
 if TYPE_CHECKING:
-    from .taxonomy.distances import Distance
+    from ..taxonomy.distances import Distance
 
 __all__ = [
     "category_marginality",
