@@ -1,0 +1,199 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""The loop of MDAV over the tree, and the list that answers "which point is farthest from the average".
+
+shell = (distance[m], point[m], numbers[m, p], codes[m, q], number[p], code[q], state[1], debt[4])
+    The points farthest from an earlier average (``number``, ``code``), farthest first; no point outside the list is
+    farther than ``state``. The average moves little, so the farthest point is among the first of the list: the search
+    ends where δ² plus the most that the move can add falls below the best. ``debt`` is where the list begins (what is
+    before is used up), how many points of it were looked at (a new list is due when that has cost more than making
+    one), for how many steps to do without a list, and whether the list is new.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._centre_kernels import RULES, SPACE, SUMS, average
+from ._lean import lean
+from ._points_kernels import NEAR, POINTS, take
+from ._search_kernels import QUERY, SLACK, farthest, leaf_distances, nearest
+from ._tree_kernels import LEAF, TREE, refresh, remove
+
+SHELL = "Tuple((f8[::1], i4[::1], f8[:, ::1], i4[:, ::1], f8[::1], i4[::1], f8[::1], i8[::1]))"
+
+
+@lean(f"void({SPACE}, b1[::1], {TREE}, {QUERY}, f8[:, ::1])")
+def spread(space, gaps, tree, query, out):
+    """δ² of the query and every point of the tree; -1 where there is none."""
+    for leaf in range(len(out)):
+        leaf_distances(space, gaps, tree, query, leaf)
+        for i in range(LEAF):
+            out[leaf, i] = query[2][0, i] if i < tree[9][leaf] else -1.0
+
+
+@lean()
+def _move(space, query, shell):
+    """How far the average has moved since the list was made: (distance in numbers, most that codes can add)."""
+    tables, start, size, unequal = space[3], space[4], space[5], space[6]
+    drift, extra = 0.0, 0.0
+    for a in range(len(query[0])):
+        x, y = query[0][a], shell[4][a]
+        gap = x - y
+        if gap == gap:
+            drift += gap * gap
+        elif x == x or y == y:
+            return 0.0, np.inf
+    for b in range(len(query[1])):
+        x, y, m = query[1][b], shell[5][b], size[b]
+        if x != y:
+            if m == 0:
+                extra += unequal[b]
+            else:
+                now, then = tables[start[b] + x * m :], tables[start[b] + y * m :]
+                most = 0.0
+                for z in range(m):
+                    most = max(most, now[z] - then[z])
+                extra += most
+    return np.sqrt(drift), extra
+
+
+@lean()
+def _reach(distance, drift, extra):
+    """The most that a squared distance can have become."""
+    bound = distance + 2.0 * np.sqrt(distance) * drift + drift * drift + extra
+    return bound + SLACK * bound
+
+
+@lean()
+def _row_distance(space, query, numbers, codes):
+    """δ² of the query and one row."""
+    far, tables, start, size, unequal = space[1], space[3], space[4], space[5], space[6]
+    total = 0.0
+    for a in range(len(numbers)):
+        gap = numbers[a] - query[0][a]
+        if gap == gap:
+            total += gap * gap
+        elif numbers[a] == numbers[a] or query[0][a] == query[0][a]:
+            total += far[a]
+    for b in range(len(codes)):
+        if size[b] > 0:
+            total += tables[start[b] + query[1][b] * size[b] + codes[b]]
+        elif query[1][b] != codes[b]:
+            total += unequal[b]
+    return total
+
+
+@lean()
+def _listed(space, points, query, shell):
+    """The farthest point from the list, or -1 if the list cannot tell."""
+    distance, point, state, debt = shell[0], shell[1], shell[6], shell[7]
+    head, end, records = points[0], points[1], points[2]
+    drift, extra = _move(space, query, shell)
+    best, best_record, best_point = -1.0, np.int64(0), np.int64(-1)
+    have = len(distance)
+    i = debt[0]
+    dead = 0
+    while i < have and _reach(distance[i], drift, extra) >= best:
+        away = _row_distance(space, query, shell[2][i], shell[3][i])
+        if away >= best:
+            # Only now ask whether the point is left: that is a look at memory far away, the distance is not.
+            t = np.int64(point[i])
+            if head[t] == end[t]:
+                dead += 1
+            else:
+                record = np.int64(records[head[t]])
+                if away > best or record < best_record:
+                    best, best_record, best_point = away, record, t
+        i += 1
+    seen = i - debt[0]
+    debt[1] += seen
+    if dead > 16 and 8 * dead > seen:
+        # Keep the list dense at its top: move what is left up against the first point not looked at.
+        at = i - 1
+        for j in range(i - 1, debt[0] - 1, -1):
+            t = np.int64(point[j])
+            if head[t] < end[t]:
+                distance[at], point[at] = distance[j], point[j]
+                for a in range(shell[2].shape[1]):
+                    shell[2][at, a] = shell[2][j, a]
+                for b in range(shell[3].shape[1]):
+                    shell[3][at, b] = shell[3][j, b]
+                at -= 1
+        debt[0] = at + 1
+    return best_point if best > _reach(state[0], drift, extra) else np.int64(-1)
+
+
+@lean()
+def _outermost(space, gaps, tree, points, query, shell):
+    """The point farthest from the average that the query holds, or -1 if a new list is needed."""
+    debt = shell[7]
+    if debt[2] > 0:
+        debt[2] -= 1
+        return farthest(space, gaps, tree, points, query)
+    t = np.int64(-1)
+    if 2 * debt[1] < tree[0][3]:
+        t = _listed(space, points, query, shell)
+    if t < 0 and debt[3] == 1:
+        # Even a new list cannot tell (too many points are equally far): do without one for a while.
+        debt[2] = 64
+        t = farthest(space, gaps, tree, points, query)
+    debt[3] = 0
+    return t
+
+
+@lean()
+def _grab(space, rules, sums, tree, points, dirty, t, group):
+    """Put the first record of a point into a group; a point that is used up leaves the tree."""
+    if take(space, rules, sums, points, t, group):
+        leaf = remove(tree, t)
+        if dirty[0] == 0 or dirty[dirty[0]] != leaf:
+            dirty[0] += 1
+            dirty[dirty[0]] = leaf
+
+
+@lean()
+def _become(space, points, tree, query, t):
+    """Make the first record of a point the query; returns the leaf it is in."""
+    record = points[2][points[0][t]]
+    for a in range(len(query[0])):
+        query[0][a] = space[0][record, a]
+    for b in range(len(query[1])):
+        query[1][b] = space[2][record, b]
+    return np.int64(tree[11][t]) // LEAF
+
+
+@lean(
+    f"i8({SPACE}, b1[::1], {RULES}, {SUMS}, {POINTS}, {TREE}, {SHELL}, {QUERY}, {NEAR}, i8[::1], i8[::1], i8, i8, i8)"
+)
+def search(space, gaps, rules, sums, points, tree, shell, query, near, scratch, dirty, k, group, stop):
+    """MDAV-generic until fewer than 3k records or ``stop`` points are left, or the query needs a new list.
+
+    Returns the next group number.
+    """
+    p, q = space[0].shape[1], space[2].shape[1]
+    left = sums[0]
+    while left[0] >= 3 * k and tree[0][3] >= stop:
+        average(space, rules, sums, scratch, query[0], query[1])
+        r = _outermost(space, gaps, tree, points, query, shell)
+        if r < 0:
+            return group
+        leaf = _become(space, points, tree, query, r)
+        _grab(space, rules, sums, tree, points, dirty, r, group)
+        s = farthest(space, gaps, tree, points, query)
+        last = points[2][points[0][s]]
+        home = np.int64(tree[11][s]) // LEAF
+        _grab(space, rules, sums, tree, points, dirty, s, group + 1)
+        for turn in range(2):
+            nearest(space, gaps, tree, points, query, near, k - 1, leaf)
+            for i in range(k - 1):
+                _grab(space, rules, sums, tree, points, dirty, near[2][i], group + turn)
+            leaf = home
+            for a in range(p):
+                query[0][a] = space[0][last, a]
+            for b in range(q):
+                query[1][b] = space[2][last, b]
+        for i in range(dirty[0]):
+            refresh(tree, gaps, dirty[1 + i])
+        dirty[0] = 0
+        group += 2
+    return group

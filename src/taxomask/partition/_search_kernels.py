@@ -1,0 +1,352 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""Exact searches in the tree of ``_tree_kernels.py``: the nearest records of a query, and the farthest point.
+
+Bounds are added up in the order in which distances are, term by term: rounding is monotone, so that a bound holds to
+the last bit, and records at equal distance are all seen. Only the bound by norms needs some slack.
+
+query = (number, code, lane, bound, node, ranges, range_start, logs, top, most): the coordinates, room for the
+distances of 16 points or the bounds of 8 boxes (two rows), a stack of nodes, the minima or maxima of each run of 2^l
+codes in the query's rows, and the most that codes can add.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._lean import inlined, lean
+from ._points_kernels import offer
+from ._tree_kernels import LEAF, WIDE, first_child, parent
+from ._vectors import add_far, add_near, add_squares, at_least, at_most, lowest_bit, take_smaller
+
+QUERY = "Tuple((f8[::1], i4[::1], f8[:, ::1], f8[::1], i8[::1], f8[::1], i8[::1], i8[::1], i8[::1], f8[::1]))"
+SLACK = 1e-10
+MIRROR = 0.3  # found by counting the nodes visited; anything from 0.2 to 0.6 does
+
+
+@lean()
+def set_ranges(space, query, most):
+    """Prepare the range minima (or, if ``most``, maxima) of the rows of the query's codes."""
+    tables, start, size = space[3], space[4], space[5]
+    code, ranges, range_start = query[1], query[5], query[6]
+    for b in range(len(code)):
+        m = size[b]
+        if m == 0:
+            continue
+        begin, first = range_start[b], start[b] + code[b] * m
+        for y in range(m):
+            ranges[begin + y] = tables[first + y]
+        step = 1
+        while 2 * step <= m:
+            above, below = ranges[begin + m : begin + 2 * m], ranges[begin : begin + m]
+            stop = m - 2 * step + 1
+            left, right = below[:stop], below[step : step + stop]
+            if most:
+                for y in range(stop):
+                    above[y] = left[y] if left[y] > right[y] else right[y]
+            else:
+                for y in range(stop):
+                    above[y] = left[y] if left[y] < right[y] else right[y]
+            begin += m
+            step *= 2
+
+
+@lean()
+def most_of_codes(space, query):
+    """The most that codes can add to a distance from the query."""
+    size, unequal = space[5], space[6]
+    ranges, range_start, logs = query[5], query[6], query[7]
+    total = 0.0
+    for b in range(len(query[1])):
+        m = size[b]
+        if m > 0:
+            at = range_start[b] + logs[m] * m
+            total += max(ranges[at], ranges[at + m - (np.int64(1) << logs[m])])
+        else:
+            total += unequal[b]
+    return total
+
+
+@inlined
+def _needed(query, best):
+    """What the numbers must come to for the distance to reach the best."""
+    return best if len(query[1]) == 0 else best - query[9][0] - SLACK * (abs(best) + query[9][0])
+
+
+@inlined
+def _leaf_numbers(space, gaps, tree, query, leaf):
+    """The part of the numbers in δ² of the query and the points of a leaf."""
+    far, numbers, out = space[1], tree[7], query[2][0]
+    for i in range(LEAF):
+        out[i] = 0.0
+    for a in range(numbers.shape[1]):
+        value = query[0][a]
+        if not gaps[a]:
+            at = (leaf * numbers.shape[1] + a) * LEAF
+            add_squares(numbers, at, value, query[2], np.int64(0))
+            add_squares(numbers, at + WIDE, value, query[2], np.int64(WIDE))
+        else:
+            row, term = numbers[leaf, a], far[a]
+            for i in range(LEAF):
+                gap = row[i] - value
+                if gap == gap:
+                    out[i] += gap * gap
+                elif value == value or row[i] == row[i]:
+                    out[i] += term
+
+
+@inlined
+def _leaf_codes(space, tree, query, leaf, some):
+    """Add the part of the codes, for the points whose bits are set."""
+    tables, start, size, unequal = space[3], space[4], space[5], space[6]
+    codes, out = tree[8], query[2][0]
+    for b in range(codes.shape[1]):
+        value = query[1][b]
+        row = codes[leaf, b]
+        first, term = start[b] + value * size[b], unequal[b]
+        left = some
+        while left != 0:
+            i = lowest_bit(left)
+            left &= left - 1
+            if size[b] > 0:
+                out[i] += tables[first + row[i]]
+            elif row[i] != value:
+                out[i] += term
+
+
+@inlined
+def leaf_distances(space, gaps, tree, query, leaf):
+    """δ² of the query and the points of a leaf."""
+    _leaf_numbers(space, gaps, tree, query, leaf)
+    _leaf_codes(space, tree, query, leaf, (np.int64(1) << tree[9][leaf]) - 1)
+
+
+@inlined
+def _code_bounds(space, tree, query, g, most, some):
+    """Add the smallest (or largest) terms of the codes in the boxes of node g whose bits are set."""
+    size, unequal = space[5], space[6]
+    ranges, range_start, logs = query[5], query[6], query[7]
+    out = query[2][0]
+    for b in range(tree[3].shape[1]):
+        value = query[1][b]
+        low, high = tree[3][g, b], tree[4][g, b]
+        first, m, far = range_start[b], size[b], unequal[b]
+        left = some
+        while left != 0:
+            j = lowest_bit(left)
+            left &= left - 1
+            x, y = np.int64(low[j]), np.int64(high[j])
+            if m > 0:
+                level = logs[y - x + 1]
+                at = first + level * m
+                one, two = ranges[at + x], ranges[at + y + 1 - (np.int64(1) << level)]
+                term = (one if one > two else two) if most else (one if one < two else two)
+            elif most:
+                term = 0.0 if x == value and y == value else far
+            else:
+                term = 0.0 if x <= value and value <= y else far
+            out[j] += term
+
+
+@inlined
+def lower_bounds(space, gaps, tree, query, g, limit):
+    """The smallest δ² of the query and a point in each box of node g; returns which are within the limit."""
+    out = query[2][0]
+    for j in range(WIDE):
+        out[j] = 0.0
+    for a in range(tree[1].shape[1]):
+        value = query[0][a]
+        low, high = tree[1][g, a], tree[2][g, a]
+        if not gaps[a]:
+            add_near(tree[1], tree[2], (g * tree[1].shape[1] + a) * WIDE, value, query[2])
+        else:
+            far = space[1][a]
+            gone = tree[6][g]
+            for j in range(WIDE):
+                some = (gone[j] >> a) & 1 == 1
+                if value != value:
+                    out[j] += 0.0 if some else far
+                elif low[j] > high[j]:
+                    out[j] += far
+                else:
+                    gap = max(low[j] - value, value - high[j], 0.0)
+                    out[j] += min(gap * gap, far) if some else gap * gap
+    some = at_most(query[2], np.int64(0), limit) & at_least(tree[5], g * WIDE, 0.0)
+    if tree[3].shape[1] > 0 and some != 0:
+        _code_bounds(space, tree, query, g, False, some)
+        some &= at_most(query[2], np.int64(0), limit)
+    return some
+
+
+@inlined
+def upper_bounds(space, gaps, tree, query, norm, g, best):
+    """The largest δ² of the query and a point in each of the eight boxes of node g; returns which reach ``best``.
+
+    ``norm`` is |query - middle|². The smaller of two bounds: the far corner of the box, and, with x and q counted
+    from the middle, |x - q|² = (1 + u)|x|² + (1 + 1/u)|q|² - u|x + q/u|² with the largest |x| and the smallest
+    distance of the box from -q/u. It is the parallelogram law for u = 1, and |x|² + |q|² - 2x·q for u towards 0.
+    """
+    middle = tree[12]
+    out, other = query[2][0], query[2][1]
+    norms = tree[5][g]
+    for j in range(WIDE):
+        out[j] = 0.0
+        other[j] = 0.0
+    for a in range(tree[1].shape[1]):
+        value = query[0][a]
+        low, high = tree[1][g, a], tree[2][g, a]
+        if not gaps[a]:
+            add_far(
+                tree[1],
+                tree[2],
+                (g * tree[1].shape[1] + a) * WIDE,
+                value,
+                middle[a] - (value - middle[a]) / MIRROR,
+                out,
+                other,
+            )
+        else:
+            far = space[1][a]
+            gone = tree[6][g]
+            for j in range(WIDE):
+                some = (gone[j] >> a) & 1 == 1
+                term = 0.0
+                if value != value:
+                    term = far if low[j] <= high[j] else 0.0
+                else:
+                    if low[j] <= high[j]:
+                        gap = max(value - low[j], high[j] - value)
+                        term = gap * gap
+                    if some:
+                        term = max(term, far)
+                out[j] += term
+                other[j] -= term / MIRROR
+    for j in range(WIDE):
+        bound = (1.0 + MIRROR) * norms[j] + (1.0 + 1.0 / MIRROR) * norm
+        less = MIRROR * other[j]
+        other[j] = bound - less + SLACK * (bound + abs(less))
+    take_smaller(query[2])
+    some = at_least(query[2], np.int64(0), _needed(query, best)) & at_least(tree[5], g * WIDE, 0.0)
+    if tree[3].shape[1] > 0 and some != 0:
+        _code_bounds(space, tree, query, g, True, some)
+        some &= at_least(query[2], np.int64(0), best)
+    return some
+
+
+@inlined
+def _near_leaf(space, gaps, tree, points, query, near, have, want, leaf):
+    _leaf_numbers(space, gaps, tree, query, leaf)
+    out, who = query[2][0], tree[10][leaf]
+    limit = near[0][want - 1] if have == want else np.inf
+    some = at_most(query[2], np.int64(0), limit) | (at_most(query[2], np.int64(WIDE), limit) << WIDE)
+    some &= (np.int64(1) << tree[9][leaf]) - 1
+    _leaf_codes(space, tree, query, leaf, some)
+    while some != 0:
+        i = lowest_bit(some)
+        some &= some - 1
+        have = offer(points, near, have, want, np.int64(who[i]), out[i])
+    return have
+
+
+@inlined
+def _push_near(space, gaps, tree, query, g, but, limit):
+    """Stack the children of node g that may hold something within the limit, the nearest on top; returns how many."""
+    bound, node = query[3], query[4]
+    some = lower_bounds(space, gaps, tree, query, g, limit)
+    out = query[2][0]
+    first = first_child(tree[0], g)
+    base = np.int64(query[8][0])
+    depth = base
+    while some != 0:
+        j = lowest_bit(some)
+        some &= some - 1
+        if first + j == but:
+            continue
+        at = depth
+        while at > base and bound[at - 1] < out[j]:
+            bound[at] = bound[at - 1]
+            node[at] = node[at - 1]
+            at -= 1
+        bound[at] = out[j]
+        node[at] = first + j
+        depth += 1
+    query[8][0] = depth
+
+
+@lean()
+def nearest(space, gaps, tree, points, query, near, want, leaf):
+    """The list of the ``want`` nearest records of a query, from a leaf close to it upwards."""
+    shape, bound, node, top = tree[0], query[3], query[4], query[8]
+    set_ranges(space, query, False)
+    have = np.int64(0)
+    below = leaf + shape[1]
+    bound[0], node[0], top[0] = 0.0, below, 1
+    while True:
+        limit = near[0][want - 1] if have == want else np.inf
+        but = np.int64(-1)
+        if top[0] > 0:
+            top[0] -= 1
+            if bound[top[0]] > limit:
+                continue
+            g = node[top[0]]
+        elif below > 0:
+            but = below
+            below = parent(shape, below)
+            g = below
+        else:
+            return have
+        if g >= shape[1]:
+            have = _near_leaf(space, gaps, tree, points, query, near, have, want, g - shape[1])
+        else:
+            _push_near(space, gaps, tree, query, g, but, limit)
+
+
+@lean()
+def farthest(space, gaps, tree, points, query):
+    """The point farthest from a query."""
+    shape, bound, node, middle = tree[0], query[3], query[4], tree[12]
+    head, records = points[0], points[2]
+    set_ranges(space, query, True)
+    norm = 0.0
+    for a in range(len(query[0])):
+        if not gaps[a]:
+            norm += (query[0][a] - middle[a]) ** 2
+    query[9][0] = most_of_codes(space, query)
+    out = query[2][0]
+    best, best_record, best_point = -1.0, np.int64(0), np.int64(-1)
+    bound[0], node[0] = np.inf, 0
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        if bound[depth] < best:
+            continue
+        g = node[depth]
+        if g >= shape[1]:
+            leaf = g - shape[1]
+            _leaf_numbers(space, gaps, tree, query, leaf)
+            who = tree[10][leaf]
+            need = _needed(query, best)
+            some = at_least(query[2], np.int64(0), need) | (at_least(query[2], np.int64(WIDE), need) << WIDE)
+            some &= (np.int64(1) << tree[9][leaf]) - 1
+            _leaf_codes(space, tree, query, leaf, some)
+            while some != 0:
+                i = lowest_bit(some)
+                some &= some - 1
+                t = np.int64(who[i])
+                record = np.int64(records[head[t]])
+                if out[i] > best or (out[i] == best and record < best_record):
+                    best, best_record, best_point = out[i], record, t
+            continue
+        some = upper_bounds(space, gaps, tree, query, norm, g, best)
+        first, base = first_child(shape, g), depth
+        while some != 0:
+            j = lowest_bit(some)
+            some &= some - 1
+            at = depth
+            while at > base and bound[at - 1] > out[j]:
+                bound[at] = bound[at - 1]
+                node[at] = node[at - 1]
+                at -= 1
+            bound[at] = out[j]
+            node[at] = first + j
+            depth += 1
+    return best_point
