@@ -19,8 +19,10 @@ if TYPE_CHECKING:
         TaxomaskError,
         TaxonomyError,
     )
+    from .methods import Microaggregation, MicroHybrid
     from .microdata import Attribute, Kind, Microdata, Role, Schema, infer
     from .records import RecordDistance
+    from .release import Release, protect
     from .semantics import (
         distance_correlation,
         distance_covariance,
@@ -36,8 +38,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "errors": ("DataError", "PlanError", "PromiseError", "SchemaError", "TaxomaskError", "TaxonomyError"),
+    "methods": ("MicroHybrid", "Microaggregation"),
     "microdata": ("Attribute", "Kind", "Microdata", "Role", "Schema", "infer"),
     "records": ("RecordDistance",),
+    "release": ("Release", "protect"),
     "semantics": (
         "distance_correlation",
         "distance_covariance",
@@ -58,10 +62,13 @@ __all__ = [
     "Concept",
     "DataError",
     "Kind",
+    "MicroHybrid",
+    "Microaggregation",
     "Microdata",
     "PlanError",
     "PromiseError",
     "RecordDistance",
+    "Release",
     "Role",
     "Schema",
     "SchemaError",
@@ -78,6 +85,7 @@ __all__ = [
     "nominal_covariance",
     "nominal_mean",
     "nominal_variance",
+    "protect",
     "semantic_mean",
 ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Integral
 
 from .errors import PlanError, did_you_mean
 
@@ -24,11 +24,10 @@ def check_integer(name: str, value: object, *, at_least: int, hint: str = "") ->
 
 def check_number(name: str, value: object, *, above: float, at_most: float = float("inf"), hint: str = "") -> float:
     """A number in (above, at_most]."""
-    fits = isinstance(value, Real) and not isinstance(value, bool) and above < value <= at_most
-    if not fits:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not above < value <= at_most:
         limit = f" and at most {at_most:g}" if at_most < float("inf") else ""
         raise PlanError(f"{name} must be a number above {above:g}{limit}; got {value!r}.", hint=hint)
-    return float(value)  # type: ignore[arg-type]
+    return float(value)
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:

@@ -173,6 +173,11 @@ class TaxonomicColumn(CategoricalColumn):
         table: Table = self._shared["table"]
         return table
 
+    @property
+    def has_table(self) -> bool:
+        """Whether the table was made already; for a few rows of a very large one it need not be."""
+        return "table" in self._shared
+
     def with_codes(self, codes: ArrayLike) -> Self:
         other = super().with_codes(codes)
         object.__setattr__(other, "_shared", self._shared)

@@ -42,3 +42,10 @@ def squared_to_all(numbers, far, codes, tables, start, size, unequal, query_numb
     """δ² of a query and every record."""
     for j in range(len(out)):
         out[j] = squared(numbers, far, codes, tables, start, size, unequal, query_numbers, query_codes, j)
+
+
+@kernel(f"void({_SPACE}, i8, i8[::1], f8[::1])")
+def squared_to_rows(numbers, far, codes, tables, start, size, unequal, i, rows, out):
+    """δ² of record i and some records."""
+    for at in range(len(rows)):
+        out[at] = squared(numbers, far, codes, tables, start, size, unequal, numbers[i], codes[i], rows[at])

@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Centre", "ConvexMedian", "MarginalMean", "Mean", "Median", "Mode", "convex_median", "median"]
+__all__ = [
+    "Centre",
+    "ConvexMedian",
+    "MarginalMean",
+    "Mean",
+    "Median",
+    "Mode",
+    "convex_median",
+    "median",
+    "whole_distances",
+]
 
 Counts = NDArray[np.int64]
 
@@ -103,12 +113,12 @@ class Mode(Median):
 class MarginalMean(Centre):
     """Mean_M: the category of the group with the smallest sum of distances to the group; of several the first.
 
-    Distances count in whole multiples of 2^-40 of the largest, so that equal sums are equal.
+    Distances count in whole multiples of 2^-40 of the largest (`whole_distances`), so that equal sums are equal.
     """
 
     def __init__(self, table: NDArray[np.float64]) -> None:
         super().__init__()
-        self._table = np.rint(table * (2.0**40 / max(float(table.max(initial=0.0)), 1e-300))).astype(np.int64)
+        self._table = whole_distances(table)
         self._counts = np.zeros(len(table), dtype=np.int64)
         self._sums = np.zeros(len(table), dtype=np.int64)
 
@@ -118,6 +128,15 @@ class MarginalMean(Centre):
 
     def _centre(self) -> int:
         return int(np.argmin(np.where(self._counts > 0, self._sums, np.iinfo(np.int64).max)))
+
+
+def whole_distances(table: NDArray[np.float64], records: int = 2**20) -> NDArray[np.int64]:
+    """Distances in whole multiples of 2^-40 of the largest: sums of them do not depend on the order.
+
+    For more than four million records the multiples are coarser, so that no sum overflows.
+    """
+    bits = min(40, 62 - records.bit_length())
+    return np.rint(table * (2.0**bits / (float(table.max(initial=0.0)) or 1.0))).astype(np.int64)
 
 
 def median(counts: ArrayLike) -> int:

@@ -90,6 +90,7 @@ class RecordDistance:
         other = object.__new__(RecordDistance)
         other.names, other.n = self.names, len(rows)
         other.terms = tuple(term.take(rows) for term in self.terms)
+        other._tables = self._tables  # large, and the same
         return other
 
     def squared(self, i: int, j: int) -> float:
@@ -104,6 +105,14 @@ class RecordDistance:
         """δ² of one record and every record."""
         numbers, codes = self.arrays[0], self.arrays[2]
         return self.squared_from(numbers[i], codes[i])
+
+    def squared_to_rows(self, i: int, rows: NDArray[np.int64]) -> Float:
+        """δ² of one record and some records."""
+        from ._kernels import squared_to_rows
+
+        out = np.empty(len(rows))
+        squared_to_rows(*self.arrays, i, rows, out)
+        return out
 
     def to_all(self, i: int) -> Float:
         """δ of one record and every record."""
@@ -122,17 +131,22 @@ class RecordDistance:
         """The records as plain arrays, for compiled kernels; see ``records/_kernels.py``."""
         numbers = [term for term in self.terms if isinstance(term, NumberTerm)]
         coded = [term for term in self.terms if isinstance(term, TableTerm | EqualityTerm)]
-        tables = [term.table if isinstance(term, TableTerm) else np.zeros((0, 0)) for term in coded]
-        start = np.cumsum([0, *(table.size for table in tables)], dtype=np.int64)
         return (
             _side_by_side([term.coordinates for term in numbers], self.n, np.float64),
             np.array([term.farthest for term in numbers]),
             _side_by_side([term.coordinates for term in coded], self.n, np.int32),
-            np.concatenate([np.zeros(0), *(table.ravel() for table in tables)]),
-            start[:-1],
-            np.array([len(table) for table in tables], dtype=np.int64),
+            *self._tables,
             np.array([term.farthest for term in coded]),
         )
+
+    @cached_property
+    def _tables(self) -> tuple[Float, NDArray[np.int64], NDArray[np.int64]]:
+        """The tables of all taxonomic attributes one after the other, where each begins, and its size."""
+        coded = [term for term in self.terms if isinstance(term, TableTerm | EqualityTerm)]
+        tables = [term.table if isinstance(term, TableTerm) else np.zeros((0, 0)) for term in coded]
+        start = np.cumsum([0, *(table.size for table in tables)], dtype=np.int64)
+        flat = np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])
+        return flat, start[:-1], np.array([len(table) for table in tables], dtype=np.int64)
 
 
 def _column(data: Microdata, name: str) -> Column:

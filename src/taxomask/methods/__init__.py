@@ -1,0 +1,11 @@
+"""Protection methods: one file per method, each a small declared object. To add one: one file, and one line here."""
+
+from __future__ import annotations
+
+from .base import Check, Masked, Method, Promise
+from .micro_hybrid import MicroHybrid
+from .microaggregation import Microaggregation
+
+__all__ = ["METHODS", "Check", "Masked", "Method", "MicroHybrid", "Microaggregation", "Promise"]
+
+METHODS: dict[str, type[Method]] = {method.name: method for method in (Microaggregation, MicroHybrid)}

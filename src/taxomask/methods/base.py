@@ -1,0 +1,83 @@
+"""What a protection method is: parameters, what it promises, and how it masks a table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import SchemaError, did_you_mean
+from ..microdata import Microdata
+from ..microdata.frames import Frame
+from ..partition.aggregate import Groups
+
+__all__ = ["Check", "Masked", "Method", "Promise", "chosen"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was promised, whether it holds on the data about to be released, and what was found."""
+
+    promise: str
+    holds: bool
+    found: str
+
+    def __str__(self) -> str:
+        return f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.promise} ({self.found})"
+
+
+@dataclass(frozen=True, eq=False)
+class Masked:
+    """The masked table, with the groups that the method made, if it made any, and what the user should know."""
+
+    data: Microdata
+    groups: Groups | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Promise(ABC):
+    """Something that a method guarantees, checked on the released table itself."""
+
+    @abstractmethod
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        """Look at the released table, as it will be seen by others."""
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A protection method. Constructors only store; parameters are checked when a table is masked."""
+
+    name: ClassVar[str]
+    """How plans and the command line call it."""
+    about: ClassVar[str]
+    """What it does, in one sentence for a custodian."""
+    reference: ClassVar[str]
+    """The paper."""
+
+    @abstractmethod
+    def mask(self, data: Microdata, rng: np.random.Generator) -> Masked:
+        """Mask a table; every random choice comes from the generator."""
+
+    @abstractmethod
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        """What the method guarantees for this table."""
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def chosen(data: Microdata, attributes: Iterable[str] | None, default: tuple[str, ...], what: str) -> tuple[str, ...]:
+    """The attributes that a method works on: those named, or by default those of a role."""
+    names = default if attributes is None else tuple(attributes)
+    if not names:
+        raise SchemaError(
+            f"the table has no {what} to protect.", hint="Give columns that role, or name attributes=[…]."
+        )
+    for name in names:
+        if name not in data.columns:
+            raise SchemaError(f"there is no coded column {name!r} to protect.", hint=did_you_mean(name, data.columns))
+    return names

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from ..checks import check_choice
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..partition.aggregate import Groups
+from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
+from .base import Masked, Method, Promise, chosen
+from .microaggregation import Microaggregation
+from .promises import ExactMoments, WithinRadius
+
+__all__ = ["MicroHybrid"]
+
+
+@dataclass(frozen=True)
+class MicroHybrid(Method):
+    """Every value is replaced by a random one at most as far away as the farthest value of its group.
+
+    The groups are those of `Microaggregation`. A value x of a numerical, ordinal or taxonomic attribute becomes a
+    random value x' with d(x, x') ≤ the largest d(x, ·) in the group; a plain category is drawn from the categories of
+    the group. What is promised is that every value stays within this radius, not k-anonymity. Missing values stay
+    missing.
+
+    Parameters
+    ----------
+    k
+        The smallest size of a group: the larger, the more freedom.
+    candidates
+        ``"observed"``: values that occur in the table; ``"domain"``: all concepts of τ(X), all categories of the scale,
+        all numbers of the interval.
+    draw
+        How observed values are drawn: by ``"frequency"``, or ``"uniform"`` over the distinct ones, as in the paper.
+        Values of the domain are always drawn uniformly.
+    synthesis
+        ``"neighbourhood"``, as above, or ``"moments"``: the numerical values of each group are regenerated with exactly
+        its means and covariances (records with a missing number are treated as above).
+    algorithm, distance, scale, ordinal, block_size, attributes
+        As in `Microaggregation`.
+
+    References
+    ----------
+    Domingo-Ferrer, Muralidhar, Rufian-Torrell (2012), Anonymization methods for taxonomic microdata, PSD (Algorithm 2);
+    Domingo-Ferrer, González-Nicolás (2010), Hybrid microdata using microaggregation, Information Sciences 180.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"age": [20, 21, 70, 72], "dx": ["25001", "25002", "4019", "4010"]})
+    >>> schema = tm.Schema([
+    ...     tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+    ...     tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm"),
+    ... ])
+    >>> release = tm.protect(table, schema, tm.MicroHybrid(k=2), seed=1)
+    >>> sorted(set(release.data["age"].to_pylist()[:2]) | {20, 21})
+    [20, 21]
+    """
+
+    k: int
+    candidates: Candidates = "observed"
+    draw: Draw = "frequency"
+    synthesis: Literal["neighbourhood", "moments"] = "neighbourhood"
+    algorithm: Literal["mdav", "refined"] = "mdav"
+    distance: Literal["s", "generic"] = "s"
+    scale: Literal["balanced", "paper"] = "balanced"
+    ordinal: Literal["median", "convex_median"] = "median"
+    block_size: int | None = None
+    attributes: Sequence[str] | None = None
+
+    name = "micro_hybrid"
+    about = "Replaces every value by a random one that is no farther away than the values of k similar records."
+    reference = "Domingo-Ferrer, Muralidhar, Rufian-Torrell (2012), Anonymization methods for taxonomic microdata, PSD"
+
+    def mask(self, data: Microdata, rng: np.random.Generator) -> Masked:
+        check_choice("candidates", self.candidates, get_args(Candidates))
+        check_choice("draw", self.draw, get_args(Draw))
+        check_choice("synthesis", self.synthesis, ["neighbourhood", "moments"])
+        groups = self._grouping().groups(data, rng)
+        columns = {name: self._replaced(data.columns[name], groups, rng) for name in self._attributes(data)}
+        if self.synthesis == "moments":
+            columns |= rotated([data.columns[name] for name in self._numbers(data)], columns, groups, rng)
+        return Masked(data.replace(columns), groups, groups.notes)
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        moments = self._numbers(data) if self.synthesis == "moments" else ()
+        near = tuple(name for name in self._attributes(data) if name not in moments)
+        promises: list[Promise] = [WithinRadius(near)] if near else []
+        return (*promises, ExactMoments(moments)) if moments else tuple(promises)
+
+    def _grouping(self) -> Microaggregation:
+        return Microaggregation(
+            self.k,
+            algorithm=self.algorithm,
+            distance=self.distance,
+            scale=self.scale,
+            ordinal=self.ordinal,
+            block_size=self.block_size,
+            attributes=self.attributes,
+        )
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
+
+    def _numbers(self, data: Microdata) -> tuple[str, ...]:
+        return tuple(name for name in self._attributes(data) if isinstance(data.columns[name], ContinuousColumn))
+
+    def _replaced(self, column: Column, groups: Groups, rng: np.random.Generator) -> Column:
+        if isinstance(column, ContinuousColumn):
+            return by_number(column, radii(column.values, groups), self.candidates, self.draw, rng)
+        assert isinstance(column, CategoricalColumn)
+        if isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL:
+            return by_code(column, farthest_in_group(column, groups), self.candidates, self.draw, rng)
+        return _from_group(column, groups, rng)
+
+
+def _from_group(column: CategoricalColumn, groups: Groups, rng: np.random.Generator) -> CategoricalColumn:
+    """Every category drawn, with replacement, from those of its group; missing ones stay."""
+    codes = column.codes.copy()
+    present = ~column.missing
+    order = groups.order[present[groups.order]]
+    sizes = np.bincount(groups.numbers[present], minlength=len(groups.sizes))
+    start = np.cumsum(sizes) - sizes
+    group = groups.numbers[present]
+    codes[present] = column.codes[order[start[group] + rng.integers(0, sizes[group])]]
+    return column.with_codes(codes)

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_choice, check_integer, check_number
+from ..errors import DataError, PlanError, SchemaError
+from ..microdata import Column, ContinuousColumn, Microdata
+from ..partition import mdav
+from ..partition.aggregate import Groups, Ordinal, aggregate
+from ..partition.blocks import in_blocks, median_cuts
+from ..partition.merging import merge_until
+from ..partition.refine import refine
+from ..records import RecordDistance
+from ..semantics import EarthMover, earth_mover
+from .base import Masked, Method, Promise, chosen
+from .promises import KAnonymity, LDiversity, TCloseness
+
+__all__ = ["Microaggregation"]
+
+
+@dataclass(frozen=True)
+class Microaggregation(Method):
+    """Groups of at least k similar records share one average record.
+
+    Parameters
+    ----------
+    k
+        The smallest size of a group.
+    algorithm
+        ``"mdav"`` (groups of k), or ``"refined"``: a search that starts there and lowers the loss, with groups of k to
+        2k - 1 records.
+    distance, scale
+        How far apart records are; see `RecordDistance`.
+    ordinal
+        The average of ordered categories: ``"median"`` or ``"convex_median"``.
+    keep_variance
+        Rescale continuous attributes about their mean so that their variances are those of the original table.
+    block_size
+        For very large tables: cut the table into blocks of at most this many similar records first, and make the groups
+        within them. The time grows in proportion to the table then, for a somewhat larger loss.
+    objective
+        What the refined search lowers: ``"record"``, the squared distances δ² of records and their released values,
+        or ``"semantic"``, in which categories count by their squared semantic distance.
+    steps, seconds
+        The budget of the refined search. A budget in steps (by default about a second for small tables) gives the same
+        result for the same seed; a time limit may end it early, which is noted then.
+    t
+        t-closeness: in every group the distribution of each confidential attribute is within this earth mover's
+        distance of that in the whole table; in (0, 1].
+    l
+        l-diversity: every group has at least this many different values of each confidential attribute.
+    attributes
+        The columns to protect; by default all quasi-identifiers.
+
+    References
+    ----------
+    Domingo-Ferrer, Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation, Data
+    Mining and Knowledge Discovery 11, doi 10.1007/s10618-005-0007-5 (MDAV-generic); Domingo-Ferrer, Sánchez,
+    Rufian-Torrell (2013), Anonymization of nominal data based on semantic marginality, Information Sciences 242
+    (taxonomic attributes).
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"age": [20, 21, 70, 72], "dx": ["25001", "25002", "4019", "4019"]})
+    >>> schema = tm.Schema([
+    ...     tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+    ...     tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm"),
+    ... ])
+    >>> tm.protect(table, schema, tm.Microaggregation(k=2)).data.to_pydict()
+    {'age': [20.5, 20.5, 71.0, 71.0], 'dx': ['25001', '25001', '4019', '4019']}
+    """
+
+    k: int
+    algorithm: Literal["mdav", "refined"] = "mdav"
+    distance: Literal["s", "generic"] = "s"
+    scale: Literal["balanced", "paper"] = "balanced"
+    ordinal: Ordinal = "median"
+    keep_variance: bool = False
+    block_size: int | None = None
+    objective: Literal["record", "semantic"] = "record"
+    steps: int | None = None
+    seconds: float | None = None
+    t: float | None = None
+    l: int | None = None  # noqa: E741
+    attributes: Sequence[str] | None = None
+
+    name = "microaggregation"
+    about = "Makes groups of at least k similar records and gives all records of a group the same values."
+    reference = "Domingo-Ferrer, Torra (2005), doi 10.1007/s10618-005-0007-5"
+
+    def mask(self, data: Microdata, rng: np.random.Generator) -> Masked:
+        names = self._attributes(data)
+        groups = self.groups(data, rng)
+        columns: dict[str, Column] = {}
+        for name in names:
+            columns[name] = aggregate(data.columns[name], groups, ordinal=self.ordinal)
+            if self.keep_variance:
+                columns[name] = _with_variance_of(data.columns[name], columns[name])
+        return Masked(data.replace(columns), groups, groups.notes)
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        names = self._attributes(data)
+        promises: list[Promise] = [KAnonymity(self.k, names)]
+        confidential = self._confidential(data)
+        if self.t is not None:
+            promises += [TCloseness(self.t, name, names) for name in confidential]
+        if self.l is not None:
+            promises += [LDiversity(self.l, name, names) for name in confidential]
+        return tuple(promises)
+
+    def groups(self, data: Microdata, rng: np.random.Generator) -> Groups:
+        """The partition, before anything is averaged."""
+        self._check()
+        violation = self._violation(data)
+        names = self._attributes(data)
+        space = RecordDistance(data, names, distance=self.distance, scale=self.scale)
+        goal = RecordDistance(data, names, distance="generic") if self.objective == "semantic" else space
+        notes: list[str] = []
+        if self.block_size is None:
+            numbers = self._partition(space, goal, rng, notes)
+        else:
+            blocks = median_cuts(space, self.block_size)
+            numbers = in_blocks(blocks, lambda rows: self._partition(space.take(rows), goal.take(rows), rng, notes))
+        groups = Groups(numbers, tuple(dict.fromkeys(notes)))
+        return groups if violation is None else Groups(merge_until(space, groups, violation), groups.notes)
+
+    def _partition(
+        self, space: RecordDistance, goal: RecordDistance, rng: np.random.Generator, notes: list[str]
+    ) -> NDArray[np.int32]:
+        numbers = mdav(space, self.k, ordinal=self.ordinal)
+        if self.algorithm == "mdav":
+            return numbers
+        found = refine(
+            space,
+            numbers,
+            self.k,
+            rng=rng,
+            steps=self.steps,
+            seconds=self.seconds,
+            ordinal=self.ordinal,
+            objective=goal,
+        )
+        if found.stopped == "time":
+            notes.append("The refined search was ended by its time limit; another run may give other groups.")
+        return found.groups
+
+    def _check(self) -> None:
+        check_integer("k", self.k, at_least=2, hint="Groups of one record protect nobody.")
+        check_choice("algorithm", self.algorithm, ["mdav", "refined"])
+        check_choice("ordinal", self.ordinal, get_args(Ordinal))
+        check_choice("objective", self.objective, ["record", "semantic"])
+        if not isinstance(self.keep_variance, bool):
+            raise PlanError(f"keep_variance must be true or false; got {self.keep_variance!r}.")
+        if self.block_size is not None:
+            hint = "A block must hold a few groups of k records."
+            check_integer("block_size", self.block_size, at_least=4 * self.k, hint=hint)
+        if self.steps is not None:
+            check_integer("steps", self.steps, at_least=0)
+        if self.seconds is not None:
+            check_number("seconds", self.seconds, above=0)
+
+    def _violation(self, data: Microdata) -> Callable[[NDArray[np.int64]], float] | None:
+        """How far a group is from t-closeness and l-diversity; None if neither is asked for."""
+        columns = [data.columns[name] for name in self._confidential(data)]
+        if self.t is None and self.l is None:
+            return None
+        limits: list[Callable[[NDArray[np.int64]], float]] = []
+        if self.t is not None:
+            t = check_number("t", self.t, above=0, at_most=1, hint="0.25 is a common choice.")
+            limits += [partial(_too_far, earth_mover(column), t) for column in columns]
+        if self.l is not None:
+            least = check_integer("l", self.l, at_least=2, hint="One value in a group tells everything.")
+            limits += [partial(_too_uniform, earth_mover(column), least, column.attribute.name) for column in columns]
+        return lambda rows: max(limit(rows) for limit in limits)
+
+    def _confidential(self, data: Microdata) -> tuple[str, ...]:
+        names = tuple(name for name in data.schema.confidential if name not in self._attributes(data))
+        if not names and (self.t is not None or self.l is not None):
+            raise SchemaError(
+                "t and l need a confidential attribute, and the table has none.",
+                hint="Give the column to be hidden in the groups the role confidential and a kind.",
+            )
+        return names
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
+
+
+def _with_variance_of(original: Column, averaged: Column) -> Column:
+    """Continuous values stretched about their mean to the variance of the original ones."""
+    if not isinstance(original, ContinuousColumn) or not isinstance(averaged, ContinuousColumn):
+        return averaged
+    present = averaged.values[~averaged.missing]
+    if len(present) < 2 or np.ptp(present) == 0:
+        return averaged
+    before = original.values[~original.missing]
+    middle = present.mean()
+    stretch = np.std(before - before.min(), ddof=1) / np.std(present - present.min(), ddof=1)
+    return averaged.with_values(middle + (averaged.values - middle) * stretch)
+
+
+def _too_far(distance: EarthMover, t: float, rows: NDArray[np.int64]) -> float:
+    return distance(rows) - t * (1 - 1e-9)
+
+
+def _too_uniform(distance: EarthMover, least: int, name: str, rows: NDArray[np.int64]) -> float:
+    found = len(np.unique(distance.codes[rows]))
+    if len(rows) == len(distance.codes) and found < least:
+        raise DataError(f"column {name!r} has only {found} different values, fewer than l = {least}.", hint="Lower l.")
+    return least - found

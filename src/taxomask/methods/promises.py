@@ -1,0 +1,174 @@
+"""Promises that several methods make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata.coding import code
+from ..microdata.frames import Frame
+from ..partition.aggregate import Groups
+from ..semantics import earth_mover
+from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
+from .base import Check, Masked, Promise
+
+__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "TCloseness", "WithinRadius"]
+
+
+@dataclass(frozen=True)
+class KAnonymity(Promise):
+    """Every combination of released values of these attributes is shared by at least k records.
+
+    A missing value is a category of its own: it matches other missing values only.
+    """
+
+    k: int
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        sizes = np.bincount(equal_records(released, self.attributes))
+        smallest = int(sizes.min(initial=self.k))
+        listed = ", ".join(self.attributes)
+        return Check(
+            f"at least k = {self.k} records share every combination of {listed}",
+            smallest >= self.k,
+            f"the smallest of {len(sizes):,} classes has {smallest:,} records",
+        )
+
+
+@dataclass(frozen=True)
+class TCloseness(Promise):
+    """In every class of equal released values the confidential attribute is distributed as in the table, within t."""
+
+    t: float
+    confidential: str
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        distance = earth_mover(code(released, original.schema[self.confidential]).column)
+        classes = Groups(equal_records(released, self.attributes))
+        largest = max((distance(classes.members(i)) for i in range(len(classes.sizes))), default=0.0)
+        return Check(
+            f"{self.confidential} is within t = {self.t:g} of its distribution in the table in every class",
+            largest <= self.t,
+            f"the largest earth mover's distance is {largest:.4f}",
+        )
+
+
+@dataclass(frozen=True)
+class LDiversity(Promise):
+    """Every class of equal released values has at least l different values of the confidential attribute."""
+
+    l: int  # noqa: E741
+    confidential: str
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        codes = released.distinct(self.confidential).codes
+        classes = Groups(equal_records(released, self.attributes))
+        least = min(len(np.unique(codes[classes.members(i)])) for i in range(len(classes.sizes)))
+        return Check(
+            f"at least l = {self.l} different values of {self.confidential} in every class",
+            least >= self.l,
+            f"the least is {least:,}",
+        )
+
+
+def equal_records(frame: Frame, attributes: tuple[str, ...]) -> NDArray[np.int32]:
+    """The class of each record of a table: the same for records with the same values."""
+    number = np.zeros(frame.n, dtype=np.int64)
+    for name in attributes:
+        codes = frame.distinct(name).codes.astype(np.int64) + 1
+        _, number = np.unique(number * (codes.max(initial=0) + 1) + codes, return_inverse=True)
+    return number.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class WithinRadius(Promise):
+    """Every released value is at most as far from the original one as the farthest value of its group.
+
+    Plain categories come from their group, and missing values stay missing.
+    """
+
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        assert masked.groups is not None
+        outside = 0
+        for name in self.attributes:
+            before, after = original.columns[name], code(released, original.schema[name]).column
+            outside += int((before.missing != after.missing).sum())
+            outside += _outside(before, after, masked.data.columns[name], masked.groups)
+        return Check(
+            f"every value of {', '.join(self.attributes)} is within the radius of its group",
+            outside == 0,
+            f"{outside:,} of {len(self.attributes) * original.n:,} values outside",
+        )
+
+
+@dataclass(frozen=True)
+class ExactMoments(Promise):
+    """In each group these attributes have the original means and covariances (over records without missing values)."""
+
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        assert masked.groups is not None
+        columns = [original.columns[name] for name in self.attributes]
+        before = np.column_stack([_numbers(column) for column in columns])
+        after = np.column_stack([_numbers(code(released, column.attribute).column) for column in columns])
+        scale = np.nanmax(np.abs(before - np.nanmin(before, axis=0)), axis=0)
+        complete = np.asarray(~np.isnan(before).any(axis=1))
+        worst = 0.0
+        for group in range(len(masked.groups.sizes)):
+            rows = masked.groups.members(group)
+            rows = rows[complete[rows]]
+            if len(rows) > 1:
+                unit = np.where(scale > 0, scale, 1.0)
+                x, y = before[rows] / unit, after[rows] / unit
+                middle = x.mean(axis=0)
+                products = (x - middle).T @ (x - middle) - (y - middle).T @ (y - middle)
+                worst = max(
+                    worst, float(np.abs(products).max() / len(rows)), float(np.abs(y.mean(axis=0) - middle).max())
+                )
+        return Check(
+            f"the means and covariances of {', '.join(self.attributes)} are kept in every group",
+            worst <= 1e-7,
+            f"largest difference {worst:.1e} of the range",
+        )
+
+
+def _numbers(column: Column) -> NDArray[np.float64]:
+    assert isinstance(column, ContinuousColumn)
+    return column.values
+
+
+def _outside(before: Column, after: Column, masked: Column, groups: Groups) -> int:
+    """How many present values have left the neighbourhood of their group."""
+    slack = 1 + 1e-12  # decimal files do not keep every bit
+    if isinstance(before, ContinuousColumn):
+        moved = np.abs(_numbers(after) - before.values)
+        return int((moved > radii(before.values, groups) * slack).sum())
+    assert isinstance(before, CategoricalColumn)
+    assert isinstance(after, CategoricalColumn)
+    assert isinstance(masked, CategoricalColumn)
+    numbers = {category: i for i, category in enumerate(masked.categories)}
+    old, new = (_renumbered(column, numbers) for column in (before, after))
+    present = (old != -1) & (new != -1)
+    if not isinstance(before, TaxonomicColumn) and before.attribute.kind != Kind.ORDINAL:
+        known = set(zip(groups.numbers.tolist(), old.tolist(), strict=True))
+        pairs = zip(groups.numbers[present].tolist(), new[present].tolist(), strict=True)
+        return sum(pair not in known for pair in pairs)
+    allowed = farthest_in_group(before, groups)
+    outside = int((new[present] == -2).sum())
+    for category, rows in rows_by_code(np.where(new >= 0, old, -1), len(numbers)):
+        outside += int((category_distances(masked, category)[new[rows]] > allowed[rows] * slack).sum())
+    return outside
+
+
+def _renumbered(column: CategoricalColumn, numbers: dict[object, int]) -> NDArray[np.int64]:
+    """The codes of a column in another numbering of the categories; -1 missing, -2 not in it."""
+    return np.array([*(numbers.get(category, -2) for category in column.categories), -1])[column.codes]

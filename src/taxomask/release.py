@@ -1,0 +1,126 @@
+"""From a table and a method to a release whose promises were checked on the data itself."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._version import __version__
+from .checks import check_integer
+from .errors import PromiseError
+from .methods import Check, Method
+from .microdata import Microdata, Schema
+from .microdata.frames import Frame
+
+__all__ = ["Release", "protect"]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A protected table and what is known about it.
+
+    ``data`` is for others; everything else is for the custodian.
+
+    Parameters
+    ----------
+    data
+        The protected table: the same kind of frame, rows in the same order, columns and types as before; identifiers
+        gone.
+    groups
+        The group number of each record, where the method has groups.
+    promise
+        What was promised, and the checks that it holds.
+    notes
+        What became of missing and unmapped values, and what else the custodian should know.
+    audit
+        The private record: method, parameters, seed, versions, hashes and timings.
+    original, released
+        The coded tables, for measures.
+    """
+
+    data: Any
+    groups: NDArray[np.int32] | None
+    promise: tuple[Check, ...]
+    notes: tuple[str, ...]
+    audit: dict[str, Any]
+    original: Microdata
+    released: Microdata
+
+
+def protect(frame: Any, schema: Schema, method: Method, *, seed: int | None = None) -> Release:
+    """Protect a table.
+
+    Parameters
+    ----------
+    frame
+        A pandas, polars or pyarrow table.
+    schema
+        What its columns are.
+    method
+        How to protect it, such as ``Microaggregation(k=5)``.
+    seed
+        For a release that can be repeated; by default the operating system gives one. It is kept in the audit only.
+
+    Raises
+    ------
+    PromiseError
+        If something that the method promises does not hold on the table about to be released. Nothing is returned then.
+    """
+    seed = secrets.randbits(128) if seed is None else check_integer("seed", seed, at_least=0)
+    started = time.time()
+    data = Microdata.from_frame(frame, schema)
+    promises = method.promises(data)
+    masked = method.mask(data, np.random.default_rng(seed))
+    released = masked.data.to_frame()
+    table = Frame(released)
+    checks = (*_always(data, schema, table), *(promise.check(data, table, masked) for promise in promises))
+    broken = [check for check in checks if not check.holds]
+    if broken:
+        raise PromiseError(
+            "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
+            hint="Nothing was released. Change the parameters of the method; if that does not help, report a bug.",
+        )
+    audit = {
+        "method": method.name,
+        "parameters": method.parameters(),
+        "seed": seed,
+        "versions": {"taxomask": __version__, "python": platform.python_version(), "numpy": np.__version__},
+        "sha256": {"original": _fingerprint(Frame(frame)), "released": _fingerprint(table)},
+        "started": started,
+        "seconds": time.time() - started,
+        "checks": [vars(check) for check in checks],
+    }
+    notes = (*(str(note) for note in data.notes), *masked.notes)
+    groups = None if masked.groups is None else masked.groups.numbers
+    return Release(released, groups, checks, notes, audit, data, masked.data)
+
+
+def _always(data: Microdata, schema: Schema, released: Frame) -> tuple[Check, ...]:
+    """What every release must be, whatever the method."""
+    leaked = [name for name in released.names if name in schema.identifiers]
+    expected = [name for name in schema if name not in schema.identifiers]
+    return (
+        Check("no identifier is released", not leaked, ", ".join(leaked) or "none found"),
+        Check(
+            "the same columns and number of records",
+            sorted(released.names) == sorted(expected) and released.n == data.n,
+            f"{len(released.names)} columns, {released.n:,} records",
+        ),
+    )
+
+
+def _fingerprint(frame: Frame) -> str:
+    """A hash of the values of a table."""
+    digest = hashlib.sha256()
+    for name in frame.names:
+        distinct = frame.distinct(name)
+        digest.update(repr((name, distinct.values)).encode())
+        digest.update(np.ascontiguousarray(distinct.codes).tobytes())
+    return digest.hexdigest()
