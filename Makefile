@@ -33,8 +33,7 @@ bench: $(READY)
 $(READY): pyproject.toml tools/make-venv $(shell find src -name '_*kernels.py')
 	tools/make-venv $(PYTHON) $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,dev]"
-	@echo "Compiling the kernels (once; about half a minute) …"
-	$(BIN)/python -m taxomask._jit >/dev/null
+	$(BIN)/python -c "from taxomask._jit import compile_all; compile_all()"
 	@touch $@
 
 clean:

@@ -115,7 +115,7 @@ def numbers(values: np.ndarray) -> tm.RecordDistance:
 
 def read_adult() -> tm.Microdata:
     folder = DATA / "adult-arx"
-    with gzip.open(folder / "adult.csv.gz", "rt", newline="") as file:
+    with gzip.open(DATA / "adult" / "adult.csv.gz", "rt", newline="") as file:
         rows = list(csv.DictReader(file, delimiter=";"))
     attributes = [tm.Attribute("age", role="quasi_identifier", kind="continuous")]
     columns: dict[str, list[Any]] = {"age": [float(row["age"]) for row in rows]}

@@ -1,36 +1,94 @@
-"""How kernels are compiled: ahead of their first call, without the GIL, and cached on disk.
+"""How kernels are compiled: ahead of their first call, without the GIL, and cached in the user's cache folder.
 
-Kernels have explicit signatures, so each is compiled once and not once per caller's array types. They
-live in files of their own (``_…kernels.py``) that are imported on first use: importing taxomask does
-not import numba.
+Kernels have explicit signatures, so each is compiled once and not once per caller's array types. They live in files of
+their own (``_…kernels.py``) that are imported on first use: importing taxomask does not import numba. The cache is
+keyed by the text of all of them: numba does not notice by itself when a kernel that another one calls has changed.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numba
 from numba import njit
+from numba.core import event
 
 __all__ = ["compile_all", "kernel"]
 
+_PACKAGE = Path(__file__).parent
+_SETTINGS: Any = numba.config
 
-def kernel(*signatures: str) -> Any:
-    """Decorate a function to be compiled for the given signatures (none: for its callers, inlined)."""
-    options: Any = {"cache": True, "nogil": True, "error_model": "numpy"}
-    return njit(list(signatures), **options) if signatures else njit(**options)
+
+def kernel(*signatures: str, **options: Any) -> Any:
+    """Decorate a function to be compiled for the given signatures (none: as part of its callers)."""
+
+    def compiled(function: Any) -> Any:
+        how = {"nogil": True, "error_model": "numpy", **options}
+        if not signatures:
+            return njit(**how)(function)
+        before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _SETTINGS.CACHE_DIR or _CACHE
+        try:
+            return njit(list(signatures), cache=True, **how)(function)
+        except RuntimeError as error:
+            if "cannot cache" not in str(error):
+                raise
+            return njit(list(signatures), **how)(function)  # nowhere to write: compiled anew in every process
+        finally:
+            _SETTINGS.CACHE_DIR = before
+
+    return compiled
 
 
 def compile_all() -> list[str]:
     """Compile every kernel, or load it from the cache; the names of the modules that hold them."""
-    package = Path(__file__).parent
-    files = sorted(package.rglob("_*kernels.py"))
-    names = [".".join((__package__ or "taxomask", *file.relative_to(package).with_suffix("").parts)) for file in files]
+    files = sorted(_PACKAGE.rglob("_*kernels.py"))
+    names = [".".join(("taxomask", *file.relative_to(_PACKAGE).with_suffix("").parts)) for file in files]
     for name in names:
         import_module(name)
     return names
 
 
-if __name__ == "__main__":
-    print(*compile_all())
+def _cache_folder() -> str:
+    """A folder for these kernels in the user's cache; those of their former versions are removed.
+
+    Empty if there is none that can be written to: numba then looks for a place by itself.
+    """
+    default = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or default)
+    here = base / "taxomask" / hashlib.sha256(str(_PACKAGE).encode()).hexdigest()[:12]
+    sources = sorted(_PACKAGE.rglob("_[a-z]*.py"))
+    folder = here / hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:12]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return ""
+    for former in here.iterdir():
+        if former != folder:
+            shutil.rmtree(former, ignore_errors=True)
+    return str(folder)
+
+
+class _Word(event.Listener):
+    """Says once that kernels are being compiled: the first user of an installation waits for it."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        function = getattr(event.data.get("dispatcher"), "py_func", None)
+        if not self.said and getattr(function, "__module__", "").startswith("taxomask."):
+            self.said = True
+            print("taxomask: compiling kernels (once for this installation, up to a minute) …", file=sys.stderr)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+_CACHE = _cache_folder()
+event.register("numba:compile", _Word())  # type: ignore[no-untyped-call]

@@ -135,12 +135,6 @@ def test_hostile_cells_cannot_repaint_the_terminal(capsys: pytest.CaptureFixture
     assert "[bold]x" in out
 
 
-def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
-    main_code, out, _ = run(capsys, "demo")
-    assert main_code == 0
-    assert "codes in the taxonomy  2,000 (100.0 %)" in out
-
-
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     from taxomask import __version__
 

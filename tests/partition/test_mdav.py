@@ -115,9 +115,7 @@ def ordinal_term(levels: Any, categories: int, scale: float = 1.0) -> NumberTerm
 
 def flat(codes: Any, categories: int, weight: float = 1.0) -> EqualityTerm:
     codes = np.asarray(codes, dtype=np.int32)
-    term = EqualityTerm("flat", np.where(codes < 0, categories, codes).astype(np.int32), weight)
-    object.__setattr__(term, "categories", categories)
-    return term
+    return EqualityTerm("flat", np.where(codes < 0, categories, codes).astype(np.int32), weight, categories)
 
 
 def tree(codes: Any, table: NDArray[np.float64]) -> TableTerm:

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 import taxomask as tm
 from taxomask.errors import PlanError
+from taxomask.partition import mdav
 from taxomask.partition.refine import Refinement, refine
 from taxomask.records import (
     Centre,
     ConvexMedian,
+    EqualityTerm,
     MarginalMean,
     Mean,
     Median,
@@ -93,10 +95,12 @@ def _term_loss(choice: Term, term: Term, rows: NDArray[np.intp], ordinal: str) -
         return term.between(np.nan if mean is None else mean, values).sum()
     if isinstance(choice, TableTerm):
         missing = len(choice.table) - 1
-        centre = MarginalMean(choice.table[:-1, :-1])
+        distances = choice.table if choice.distances is None else choice.distances
+        centre = MarginalMean(distances[:-1, :-1])
     else:
-        missing = getattr(choice, "categories", int(choice.coordinates.max(initial=0)) + 1)
-        centre = Mode(len(VALUES["plain"]) + 1)
+        assert isinstance(choice, EqualityTerm)
+        missing = choice.categories
+        centre = Mode(missing)
     code = centre.extend(None if x == missing else int(x) for x in values).value()
     return term.between(missing if code is None else code, values).sum()
 
@@ -182,6 +186,14 @@ def test_more_points_than_are_compared_with_each_other() -> None:
     assert result.loss_after < 0.5 * result.loss_before
 
 
+def test_a_few_steps_per_record_already_help() -> None:
+    # In many dimensions nearly every move is cheap: a search that starts too hot would not get back in time.
+    space = RecordDistance(numbers(np.random.default_rng(0).normal(size=(3000, 13))))
+    start = mdav(space, 5)
+    result = refine(space, start, 5, steps=300_000, rng=np.random.default_rng(0))
+    assert result.loss_after < 0.98 * result.loss_before
+
+
 # -------------------------------------------------------------------------------------------------------- real data
 
 
@@ -197,7 +209,7 @@ def test_census_with_the_default_budget() -> None:
     space = RecordDistance(numbers(values), distance="generic")
     total = values.shape[1] * (len(values) - 1)
     for k, bound in ((3, 5.23), (5, 8.14), (10, 12.32)):
-        start = tm.partition.mdav(space, k)
+        start = mdav(space, k)
         result = refine(space, start, k, rng=np.random.default_rng(0))
         check(result, start, k)
         assert 100 * result.loss_after / total <= bound

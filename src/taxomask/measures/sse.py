@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
-from ..partition.aggregate import Groups, aggregate
+from ..partition import Groups, aggregate
 
 __all__ = ["SquaredError", "squared_error"]
 

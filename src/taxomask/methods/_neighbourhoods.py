@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
-from ..partition.aggregate import Groups
+from ..partition import Groups
 
 __all__ = [
     "Candidates",

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
 from ..microdata.frames import Frame
-from ..partition.aggregate import Groups
+from ..partition import Groups
 
 __all__ = ["Check", "Masked", "Method", "Promise", "chosen"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..checks import check_choice
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
-from ..partition.aggregate import Groups
+from ..partition import Groups
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
 from .base import Masked, Method, Promise, chosen
 from .microaggregation import Microaggregation

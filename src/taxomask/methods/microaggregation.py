@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from ..checks import check_choice, check_integer, check_number
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, ContinuousColumn, Microdata
-from ..partition import mdav
-from ..partition.aggregate import Groups, Ordinal, aggregate
-from ..partition.blocks import in_blocks, median_cuts
-from ..partition.merging import merge_until
-from ..partition.refine import refine
+from ..partition import Groups, Ordinal, aggregate, in_blocks, mdav, median_cuts, merge_until, refine
 from ..records import RecordDistance
 from ..semantics import EarthMover, earth_mover
 from .base import Masked, Method, Promise, chosen

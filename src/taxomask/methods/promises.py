@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.coding import code
 from ..microdata.frames import Frame
-from ..partition.aggregate import Groups
+from ..partition import Groups
 from ..semantics import earth_mover
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
 from .base import Check, Masked, Promise

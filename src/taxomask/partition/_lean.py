@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from .._jit import kernel
 
 __all__ = ["inlined", "lean"]
 
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
-
 
 def lean(*signatures: str) -> Any:
-    """Decorate a function that allocates nothing, compiled for the given signatures (none: for its callers)."""
-    return njit(list(signatures), **_OPTIONS) if signatures else njit(**_OPTIONS)
+    """Decorate a function that allocates nothing, compiled for the given signatures (none: as part of its callers)."""
+    return kernel(*signatures, _nrt=False)
 
 
 def inlined(function: Any) -> Any:
     """Decorate a function that allocates nothing, compiled into every place where it is called."""
-    return njit(**_OPTIONS, forceinline=True)(function)
+    return kernel(_nrt=False, forceinline=True)(function)

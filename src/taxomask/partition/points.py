@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
+from ..records.centres import whole_distances
 
 __all__ = ["Arrays", "OrdinalAverage", "Points"]
 
@@ -121,10 +122,7 @@ def _sums(space: RecordDistance) -> Arrays:
 
 def _codes(term: TableTerm | EqualityTerm) -> int:
     """How many codes an attribute has, the one for missing included (it is the last)."""
-    if isinstance(term, TableTerm):
-        return len(term.table)
-    categories = getattr(term, "categories", None)
-    return int(term.coordinates.max(initial=-1)) + 2 if categories is None else int(categories) + 1
+    return len(term.table) if isinstance(term, TableTerm) else term.categories + 1
 
 
 def _unit(term: NumberTerm, n: int) -> float:
@@ -135,11 +133,9 @@ def _unit(term: NumberTerm, n: int) -> float:
 
 
 def _whole(term: TableTerm | EqualityTerm, n: int) -> NDArray[np.int64]:
-    """A table in multiples of 2^-40 of its largest entry (or more, if n would not fit); missing adds nothing."""
+    """The distances of a table in whole numbers; missing adds nothing."""
     if isinstance(term, EqualityTerm):
         return np.zeros(0, dtype=np.int64)
-    table = term.table.copy()
+    table = (term.table if term.distances is None else term.distances).copy()
     table[-1] = table[:, -1] = 0.0
-    bits = min(40, 62 - n.bit_length())
-    largest = float(table.max(initial=0.0)) or 1.0
-    return np.rint(table * (2.0**bits / largest)).astype(np.int64).ravel()
+    return whole_distances(table, n).ravel()

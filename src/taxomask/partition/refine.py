@@ -27,7 +27,7 @@ _NEAR = 10  # how many near points each point knows
 _TREES, _LEAF, _SMALL = 4, 48, 2048  # to find them; up to so many points are all compared
 _RARE = 100  # one attempt in so many is to dissolve or to create a group
 _HOT, _COLD = 0.8, 0.1  # the temperature falls from one to the other; multiples of the loss per record
-_RESTLESS = 0.08  # it falls at once where a larger part of the attempts is accepted
+_RESTLESS = 0.03  # it falls at once if more of the attempts are accepted, in a search with few steps per record
 _QUENCH = 0.05  # in this last part of the search nothing for the worse is accepted
 _ROOM = 2**28  # members of groups, if all were as large as the largest
 
@@ -179,6 +179,7 @@ class _Search:
         self.best = _cut(self.start, self.k)
         parts = self._parts(self.best)
         lowest = enter(*self.data, parts, self.best, self.scratch)
+        self.restless = max(_RESTLESS, steps / n / _MOST)
         chunk, done = max(min(steps // 400, 500_000), 100), 0
         while done < steps:
             cooling = min(20 * n, steps - done)  # what it takes to end well, if time runs out
@@ -202,7 +203,7 @@ class _Search:
         fixed = (*self.data, parts, self.close, self.k, heat)
         tried = regroup(*fixed, -(-steps // _RARE), self.place, self.state, self.scratch)
         made = exchange(*fixed, steps, self.place, self.state, self.scratch)
-        if made > _RESTLESS * steps:
+        if made > self.restless * steps:
             self.limit = min(self.limit, 0.9 * heat)
         return steps + int(tried)
 

@@ -198,12 +198,19 @@ def _category_term(column: CategoricalColumn, distance: Formula, factor: float) 
     name, categories = column.attribute.name, len(column.categories)
     codes = np.where(column.missing, categories, column.codes).astype(np.int32)
     if not isinstance(column, TaxonomicColumn):
-        return EqualityTerm(name, codes, factor if categories > 1 else 0.0)
-    table = np.zeros((categories + 1, categories + 1))
-    table[:-1, :-1] = column.table if distance == "s" else np.square(column.table)
-    table *= factor
-    table[-1, :-1] = table[:-1, -1] = table.max(initial=0.0)
-    return TableTerm(name, codes, table)
+        return EqualityTerm(name, codes, factor if categories > 1 else 0.0, categories)
+    if distance == "s":
+        return TableTerm(name, codes, _with_missing(column.table * factor))
+    squares = _with_missing(np.square(column.table) * factor)
+    return TableTerm(name, codes, squares, distances=_with_missing(column.table))
+
+
+def _with_missing(table: Float) -> Float:
+    """One more row and column for missing values: 0 from each other, the largest distance from all values."""
+    wide = np.full((len(table) + 1, len(table) + 1), table.max(initial=0.0))
+    wide[:-1, :-1] = table
+    wide[-1, -1] = 0.0
+    return wide
 
 
 def _category_factor(column: CategoricalColumn, scale: Scale) -> float:

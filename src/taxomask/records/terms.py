@@ -85,11 +85,15 @@ class NumberTerm(Term):
 
 @dataclass(frozen=True, eq=False)
 class TableTerm(Term):
-    """table[x, y], for taxonomic attributes: ``coordinates`` are codes, the last row of the table means missing."""
+    """table[x, y], for taxonomic attributes: ``coordinates`` are codes, the last row of the table means missing.
+
+    ``distances`` are what the average of a group is found by, if that is not the table itself.
+    """
 
     name: str
     coordinates: Codes
     table: Float
+    distances: Float | None = None
     farthest: float = -1.0  # found from the table
 
     def __post_init__(self) -> None:
@@ -109,11 +113,15 @@ class TableTerm(Term):
 
 @dataclass(frozen=True, eq=False)
 class EqualityTerm(Term):
-    """0 if equal, else one constant, for nominal attributes; a table is not needed."""
+    """0 if equal, else one constant, for nominal attributes; a table is not needed.
+
+    The code after the last of the ``categories`` means missing.
+    """
 
     name: str
     coordinates: Codes
     farthest: float
+    categories: int
 
     def between(self, query: int, others: Codes) -> Float:
         return np.where(others == query, 0.0, self.farthest)
