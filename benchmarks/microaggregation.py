@@ -110,7 +110,7 @@ def space(kind: str, n: int, attributes: int) -> RecordDistance:
     if kind == "mixed":
         for categories in (2, 4):
             codes = rng.integers(0, categories, n).astype(np.int32)
-            terms.append(EqualityTerm("flat", codes, categories / (categories - 1)))
+            terms.append(EqualityTerm("flat", codes, categories / (categories - 1), categories))
     out = object.__new__(RecordDistance)
     out.names, out.n, out.terms = tuple(term.name for term in terms), n, tuple(terms)
     out.arrays  # noqa: B018 - made before the clock starts

@@ -22,7 +22,7 @@ class Nothing(Method):
 
     name, about, reference = "nothing", "Nothing.", "none"
 
-    def mask(self, data: tm.Microdata, rng: object) -> Masked:
+    def mask(self, data: tm.Microdata, rng: object, progress: object = None) -> Masked:
         return Masked(data)
 
     def promises(self, data: tm.Microdata) -> tuple[Promise, ...]:
@@ -68,3 +68,19 @@ def test_missing_is_a_category_of_its_own() -> None:
 
     with pytest.raises(tm.PromiseError, match="the smallest of 2 classes has 1 records"):
         tm.protect(table, schema, Untouched())
+
+
+def test_progress_runs_from_0_to_1() -> None:
+    table = pa.table({"age": list(range(400))})
+    schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+    for method in (
+        tm.Microaggregation(3),
+        tm.Microaggregation(3, algorithm="refined", steps=200_000),
+        tm.Microaggregation(3, algorithm="refined", block_size=100, steps=50_000),
+        tm.MicroHybrid(3, algorithm="refined", block_size=100),
+    ):
+        seen: list[float] = []
+        tm.protect(table, schema, method, progress=seen.append)
+        assert seen == sorted(seen)
+        assert seen[0] >= 0
+        assert seen[-1] == pytest.approx(1)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ._version import __version__
 from .checks import check_integer
 from .errors import PromiseError
-from .methods import Check, Method
+from .methods import Check, Method, Progress
 from .microdata import Microdata, Schema
 from .microdata.frames import Frame
 
@@ -54,7 +54,9 @@ class Release:
     released: Microdata
 
 
-def protect(frame: Any, schema: Schema, method: Method, *, seed: int | None = None) -> Release:
+def protect(
+    frame: Any, schema: Schema, method: Method, *, seed: int | None = None, progress: Progress | None = None
+) -> Release:
     """Protect a table.
 
     Parameters
@@ -67,6 +69,8 @@ def protect(frame: Any, schema: Schema, method: Method, *, seed: int | None = No
         How to protect it, such as ``Microaggregation(k=5)``.
     seed
         For a release that can be repeated; by default the operating system gives one. It is kept in the audit only.
+    progress
+        Called from time to time with the fraction of the masking that is done.
 
     Raises
     ------
@@ -77,7 +81,7 @@ def protect(frame: Any, schema: Schema, method: Method, *, seed: int | None = No
     started = time.time()
     data = Microdata.from_frame(frame, schema)
     promises = method.promises(data)
-    masked = method.mask(data, np.random.default_rng(seed))
+    masked = method.mask(data, np.random.default_rng(seed), progress)
     released = masked.data.to_frame()
     table = Frame(released)
     checks = (*_always(data, schema, table), *(promise.check(data, table, masked) for promise in promises))

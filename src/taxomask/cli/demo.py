@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .show import print_facts, print_table, share
+from .show import print_facts, print_table, progress_bar, share
 
 if TYPE_CHECKING:
     from ..microdata import Schema
@@ -18,7 +18,10 @@ __all__ = ["demo"]
 BEDS = ("6-99", "100-199", "200-299", "300-499", "500+")
 
 
-def demo(k: Annotated[int, typer.Option(help="The smallest group of records that share all values.")] = 5) -> None:
+def demo(
+    k: Annotated[int, typer.Option(help="The smallest group of records that share all values.")] = 5,
+    refined: Annotated[bool, typer.Option("--refined", help="Search for groups of lower loss.")] = False,
+) -> None:
     """Protect 2,000 real hospital discharges, and show what it cost."""
     from ..methods import Microaggregation
     from ..release import protect
@@ -27,7 +30,9 @@ def demo(k: Annotated[int, typer.Option(help="The smallest group of records that
     icd = Taxonomy.builtin("icd9cm")
     table = _discharges()
     _about_the_codes(table, icd)
-    release = protect(table, _schema(icd), Microaggregation(k=k))
+    method = Microaggregation(k=k, algorithm="refined" if refined else "mdav")
+    with progress_bar("Protecting") as progress:
+        release = protect(table, _schema(icd), method, progress=progress)
     _about_the_release(release, k)
     _before_and_after(table, release, icd)
     print("Look further:  taxomask taxonomy info icd9cm;  taxomask taxonomy distance icd9cm 25000 25001 4019")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["print_facts", "print_json", "print_table", "share"]
+__all__ = ["print_facts", "print_json", "print_table", "progress_bar", "share"]
 
 
 def print_json(value: Any) -> None:
@@ -39,6 +40,19 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
     if not console.is_terminal:
         console.width = 160
     console.print(table)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[float], None]]:
+    """A bar with the time left on the terminal's error stream, gone when done; nothing if that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda done: bar.update(task, completed=done)
 
 
 def share(part: int, whole: int) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .base import Check, Masked, Method, Promise
+from .base import Check, Masked, Method, Progress, Promise
 from .micro_hybrid import MicroHybrid
 from .microaggregation import Microaggregation
 
-__all__ = ["METHODS", "Check", "Masked", "Method", "MicroHybrid", "Microaggregation", "Promise"]
+__all__ = ["METHODS", "Check", "Masked", "Method", "MicroHybrid", "Microaggregation", "Progress", "Promise"]
 
 METHODS: dict[str, type[Method]] = {method.name: method for method in (Microaggregation, MicroHybrid)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -14,7 +14,9 @@ from ..microdata import Microdata
 from ..microdata.frames import Frame
 from ..partition import Groups
 
-__all__ = ["Check", "Masked", "Method", "Promise", "chosen"]
+__all__ = ["Check", "Masked", "Method", "Progress", "Promise", "chosen"]
+
+Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,11 @@ class Method(ABC):
     """The paper."""
 
     @abstractmethod
-    def mask(self, data: Microdata, rng: np.random.Generator) -> Masked:
-        """Mask a table; every random choice comes from the generator."""
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        """Mask a table; every random choice comes from the generator.
+
+        Methods that take long call ``progress`` from time to time with the fraction that is done.
+        """
 
     @abstractmethod
     def promises(self, data: Microdata) -> tuple[Promise, ...]:

@@ -10,7 +10,7 @@ from ..checks import check_choice
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..partition import Groups
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
-from .base import Masked, Method, Promise, chosen
+from .base import Masked, Method, Progress, Promise, chosen
 from .microaggregation import Microaggregation
 from .promises import ExactMoments, WithinRadius
 
@@ -75,11 +75,11 @@ class MicroHybrid(Method):
     about = "Replaces every value by a random one that is no farther away than the values of k similar records."
     reference = "Domingo-Ferrer, Muralidhar, Rufian-Torrell (2012), Anonymization methods for taxonomic microdata, PSD"
 
-    def mask(self, data: Microdata, rng: np.random.Generator) -> Masked:
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         check_choice("candidates", self.candidates, get_args(Candidates))
         check_choice("draw", self.draw, get_args(Draw))
         check_choice("synthesis", self.synthesis, ["neighbourhood", "moments"])
-        groups = self._grouping().groups(data, rng)
+        groups = self._grouping().groups(data, rng, progress)
         columns = {name: self._replaced(data.columns[name], groups, rng) for name in self._attributes(data)}
         if self.synthesis == "moments":
             columns |= rotated([data.columns[name] for name in self._numbers(data)], columns, groups, rng)

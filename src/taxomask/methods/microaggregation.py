@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, get_args
@@ -14,7 +14,7 @@ from ..microdata import Column, ContinuousColumn, Microdata
 from ..partition import Groups, Ordinal, aggregate, in_blocks, mdav, median_cuts, merge_until, refine
 from ..records import RecordDistance
 from ..semantics import EarthMover, earth_mover
-from .base import Masked, Method, Promise, chosen
+from .base import Masked, Method, Progress, Promise, chosen
 from .promises import KAnonymity, LDiversity, TCloseness
 
 __all__ = ["Microaggregation"]
@@ -91,9 +91,9 @@ class Microaggregation(Method):
     about = "Makes groups of at least k similar records and gives all records of a group the same values."
     reference = "Domingo-Ferrer, Torra (2005), doi 10.1007/s10618-005-0007-5"
 
-    def mask(self, data: Microdata, rng: np.random.Generator) -> Masked:
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         names = self._attributes(data)
-        groups = self.groups(data, rng)
+        groups = self.groups(data, rng, progress)
         columns: dict[str, Column] = {}
         for name in names:
             columns[name] = aggregate(data.columns[name], groups, ordinal=self.ordinal)
@@ -111,7 +111,7 @@ class Microaggregation(Method):
             promises += [LDiversity(self.l, name, names) for name in confidential]
         return tuple(promises)
 
-    def groups(self, data: Microdata, rng: np.random.Generator) -> Groups:
+    def groups(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Groups:
         """The partition, before anything is averaged."""
         self._check()
         violation = self._violation(data)
@@ -120,18 +120,28 @@ class Microaggregation(Method):
         goal = RecordDistance(data, names, distance="generic") if self.objective == "semantic" else space
         notes: list[str] = []
         if self.block_size is None:
-            numbers = self._partition(space, goal, rng, notes)
+            numbers = self._partition(space, goal, rng, notes, progress)
         else:
             blocks = median_cuts(space, self.block_size)
-            numbers = in_blocks(blocks, lambda rows: self._partition(space.take(rows), goal.take(rows), rng, notes))
+            steps = _shares(int(blocks.max()) + 1, progress)
+            numbers = in_blocks(
+                blocks, lambda rows: self._partition(space.take(rows), goal.take(rows), rng, notes, next(steps))
+            )
         groups = Groups(numbers, tuple(dict.fromkeys(notes)))
         return groups if violation is None else Groups(merge_until(space, groups, violation), groups.notes)
 
     def _partition(
-        self, space: RecordDistance, goal: RecordDistance, rng: np.random.Generator, notes: list[str]
+        self,
+        space: RecordDistance,
+        goal: RecordDistance,
+        rng: np.random.Generator,
+        notes: list[str],
+        progress: Progress | None,
     ) -> NDArray[np.int32]:
         numbers = mdav(space, self.k, ordinal=self.ordinal)
         if self.algorithm == "mdav":
+            if progress is not None:
+                progress(1.0)
             return numbers
         found = refine(
             space,
@@ -142,6 +152,7 @@ class Microaggregation(Method):
             seconds=self.seconds,
             ordinal=self.ordinal,
             objective=goal,
+            progress=progress,
         )
         if found.stopped == "time":
             notes.append("The refined search was ended by its time limit; another run may give other groups.")
@@ -200,6 +211,16 @@ def _with_variance_of(original: Column, averaged: Column) -> Column:
     middle = present.mean()
     stretch = np.std(before - before.min(), ddof=1) / np.std(present - present.min(), ddof=1)
     return averaged.with_values(middle + (averaged.values - middle) * stretch)
+
+
+def _shares(parts: int, progress: Progress | None) -> Iterator[Progress | None]:
+    """The progress of each part, as a share of the whole."""
+    for part in range(parts):
+        yield None if progress is None else partial(_report, progress, part, parts)
+
+
+def _report(progress: Progress, part: int, parts: int, done: float) -> None:
+    progress((part + done) / parts)
 
 
 def _too_far(distance: EarthMover, t: float, rows: NDArray[np.int64]) -> float:

@@ -160,6 +160,40 @@ def largest_common(start, ancestor, weight, rows, columns, out):
             above[ancestor[e]] = False
 
 
+@kernel("void(i8[::1], i4[::1], i4[::1], i8[::1], f8[:, :, ::1], f8[::1])")
+def sums_on_tree(parent_start, parent_index, depth, weight, step, out):
+    """out[x] = Σ_y weight_y · value[depth_x, depth_y, depth of their least common subsumer], on a tree.
+
+    step[D, d, i] is value[D, d, i] - value[D, d, i - 1]. From the leaves up, the weight below each concept is counted
+    by depth; then, from the root down, each concept adds what pairs gain by sharing it, for every depth D below it.
+    """
+    n = len(depth)
+    height = np.zeros(n, np.int32)
+    for v in range(n - 1, 0, -1):  # a parent comes before its children
+        p = parent_index[parent_start[v]]
+        height[p] = max(height[p], height[v] + 1)
+    start = np.zeros(n + 1, np.int64)
+    for v in range(n):
+        start[v + 1] = start[v] + height[v] + 1
+    below = np.zeros(start[n], np.int64)
+    for v in range(n - 1, -1, -1):
+        below[start[v]] += weight[v]
+        if v > 0:
+            up = start[parent_index[parent_start[v]]] + 1
+            for h in range(height[v] + 1):
+                below[up + h] += below[start[v] + h]
+    sums = np.zeros(start[n])
+    for v in range(n):
+        i = depth[v]
+        for h in range(height[v] + 1):
+            total = sums[start[parent_index[parent_start[v]]] + 1 + h] if v > 0 else 0.0
+            for other in range(height[v] + 1):
+                if below[start[v] + other] != 0:
+                    total += below[start[v] + other] * step[i + h, i + other, i]
+            sums[start[v] + h] = total
+        out[v] = sums[start[v]]
+
+
 @kernel("Tuple((i8[::1], i4[::1], i2[::1]))(i8[::1], i4[::1], i2[::1], i4[::1], i4[::1])")
 def widest_first(start, ancestor, hops, rows, rank):
     """The ancestors of each row sorted by rank, without those of rank -1."""
@@ -187,8 +221,8 @@ def widest_first(start, ancestor, hops, rows, rank):
     return path_start, path[:end], path_hops[:end]
 
 
-@kernel("void(i4[::1], i8[::1], i4[::1], i8[::1], i8[::1], i4[::1], i8[::1], i4[::1], i8[::1], f8[:, :, ::1], f8[::1])")
-def sums_by_count(order, path_start, path, below_start, below_end, below, weight, level, size, value, out):
+@kernel("void(i4[::1], i8[::1], i4[::1], i8[::1], i4[::1], i8[::1], i4[::1], i8[::1], f8[:, :, ::1], f8[::1])")
+def sums_by_count(order, path_start, path, below_start, below, weight, level, size, value, out):
     """out[i] = Σ_j weight_j · value[level_i, level_j, |T_i ∩ T_j|].
 
     Rows are visited so that neighbours share the ancestors with the most columns below them. A row takes back the
@@ -208,12 +242,12 @@ def sums_by_count(order, path_start, path, below_start, below_end, below, weight
         while shared < min(len(here), len(before)) and here[shared] == before[shared]:
             shared += 1
         for a in before[shared:]:
-            for j in below[below_start[a] : below_end[a]]:
+            for j in below[below_start[a] : below_start[a + 1]]:
                 total[cell[j]] -= weight[j]
                 cell[j] -= 1
                 total[cell[j]] += weight[j]
         for a in here[shared:]:
-            for j in below[below_start[a] : below_end[a]]:
+            for j in below[below_start[a] : below_start[a + 1]]:
                 total[cell[j]] -= weight[j]
                 cell[j] += 1
                 total[cell[j]] += weight[j]

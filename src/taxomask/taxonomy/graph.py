@@ -275,10 +275,12 @@ class Taxonomy(Mapping[str, Concept]):
 
         Of several equally deep ones the first in taxonomy order.
         """
+        from .scope import least_common_subsumer
+
         positions = self._positions(concepts)
         if not len(positions):
             raise TaxonomyError("lcs needs at least one concept.", hint="Pass the concepts as a list.")
-        return self.ids[self.closure.least_common_subsumer(positions)]
+        return self.ids[least_common_subsumer(self, positions)]
 
     def distance(
         self, a: str, b: str, *, distance: str | Distance = "ancestors", sample: Iterable[str] | None = None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from .graph import Taxonomy
 
-__all__ = ["Scope"]
+__all__ = ["Scope", "least_common_subsumer"]
 
 
 class Scope:
@@ -35,9 +35,7 @@ class Scope:
     @cached_property
     def root(self) -> int:
         """The position of the least common subsumer of the sample."""
-        if not len(self.sample):
-            return 0
-        return self.taxonomy.closure.least_common_subsumer(self.sample)
+        return least_common_subsumer(self.taxonomy, self.sample) if len(self.sample) else 0
 
     @cached_property
     def concepts(self) -> NDArray[np.int32]:
@@ -65,3 +63,14 @@ class Scope:
     def deepest(self) -> int:
         """L: the depth, in the whole taxonomy, of the deepest value of the sample."""
         return int(self.taxonomy.depth[self.sample].max()) if len(self.sample) else 1
+
+
+def least_common_subsumer(taxonomy: Taxonomy, positions: NDArray[np.int32]) -> int:
+    """The deepest concept that is above (or is) all of these; of several the first in taxonomy order."""
+    if not taxonomy.is_tree:
+        return taxonomy.closure.least_common_subsumer(positions)
+    low, high = int(positions.min()), int(positions.max())  # on a tree the first and the last decide
+    while low != high:
+        high = int(taxonomy.parents_of(high)[0])
+        low, high = min(low, high), max(low, high)
+    return low

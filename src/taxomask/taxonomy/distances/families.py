@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from .base import Distance, Float, Positions
 __all__ = ["ByCommonAncestors", "ByDeepestSubsumer", "ByInformation"]
 
 Int = NDArray[np.int32]
+Formula = Callable[[Float, Float, Float], Float]
 
 _TABLE_CELLS = 20_000_000  # the largest table of a formula's values worth making
 _SORTED_ANCESTORS = 10  # concepts are sorted by this many of their ancestors; the others have little below them
@@ -32,13 +34,19 @@ class ByCommonAncestors(Distance):
 
     def sums(self, scope: Scope, concepts: Positions, counts: NDArray[np.int64]) -> Float:
         self.check(scope)
+        formula = partial(self.formula, scope)
+        if scope.taxonomy.is_tree:
+            return (
+                _sums_on_tree(scope, concepts, counts, formula)
+                if _small(scope)
+                else super().sums(scope, concepts, counts)
+            )
         sizes = scope.taxonomy.closure.sizes[concepts]
         if sizes.max(initial=0) ** 3 > _TABLE_CELLS:
             return super().sums(scope, concepts, counts)
         merged = _Merged(scope, concepts, counts)
         size = scope.taxonomy.closure.sizes[merged.concepts].astype(float)
-        sums = _sums_by_count(scope, merged, lambda size1, size2, common: self.formula(scope, size1, size2, common))
-        return merged.spread(sums, within=self.formula(scope, size, size, size - 1))
+        return merged.spread(_sums_by_count(scope, merged, formula), within=self.formula(scope, size, size, size - 1))
 
 
 class ByDeepestSubsumer(Distance):
@@ -62,14 +70,16 @@ class ByDeepestSubsumer(Distance):
 
     def sums(self, scope: Scope, concepts: Positions, counts: NDArray[np.int64]) -> Float:
         self.check(scope)
-        merged = _Merged(scope, concepts, counts)
         if scope.taxonomy.is_tree:
-            return _sums_by_count(scope, merged, self._on_tree(scope))
+            if not _small(scope):
+                return super().sums(scope, concepts, counts)
+            return _sums_on_tree(scope, concepts, counts, self._on_tree(scope), int(scope.taxonomy.depth[scope.root]))
+        merged = _Merged(scope, concepts, counts)
         depth = np.maximum(scope.depth[merged.parents].max(axis=0), 1)  # two that were merged meet in a parent
         within = self.formula(depth.astype(float), np.full(len(depth), 2.0))
         return merged.spread(self._sums_on_dag(scope, merged), within)
 
-    def _on_tree(self, scope: Scope) -> Callable[[Float, Float, Float], Float]:
+    def _on_tree(self, scope: Scope) -> Formula:
         """The formula from |T1|, |T2| and |T1 ∩ T2|, which are depths on a tree."""
         above = int(scope.taxonomy.depth[scope.root]) - 1
         return lambda size1, size2, common: self.formula(common - above, size1 + size2 - 2 * common)
@@ -125,7 +135,31 @@ def _common_counts(scope: Scope, rows: Positions, columns: Positions) -> Float:
     return out.astype(float)
 
 
-def _sums_by_count(scope: Scope, merged: _Merged, formula: Callable[[Float, Float, Float], Float]) -> Float:
+def _small(scope: Scope) -> bool:
+    """Whether a table over three depths of the tree is worth making."""
+    return int(scope.taxonomy.depth.max()) ** 3 <= _TABLE_CELLS
+
+
+def _sums_on_tree(
+    scope: Scope, concepts: Positions, counts: NDArray[np.int64], formula: Formula, top: int = 1
+) -> Float:
+    """Sums on a tree, where |T| is the depth; nothing is shared above the depth ``top``."""
+    from .._kernels import sums_on_tree
+
+    taxonomy = scope.taxonomy
+    depth = np.arange(int(taxonomy.depth.max()) + 1, dtype=float)
+    with np.errstate(all="ignore"):  # more in common than there is does not occur
+        value = np.array(np.broadcast_to(formula(depth[:, None, None], depth[:, None], depth), (len(depth),) * 3))
+        value[:, :, :top] = 0.0
+        step = np.diff(value, axis=2, prepend=0.0)
+    weight = np.zeros(len(taxonomy.ids), dtype=np.int64)
+    weight[concepts] = counts
+    out = np.empty(len(weight))
+    sums_on_tree(taxonomy.parent_start, taxonomy.parent_index, taxonomy.depth, weight, step, out)
+    return out[concepts]
+
+
+def _sums_by_count(scope: Scope, merged: _Merged, formula: Formula) -> Float:
     from .._kernels import sums_by_count
 
     sizes = scope.taxonomy.closure.sizes[merged.concepts]
@@ -134,78 +168,64 @@ def _sums_by_count(scope: Scope, merged: _Merged, formula: Callable[[Float, Floa
     level = (np.cumsum(number > 0) - 1).astype(np.int32)[sizes]
     common = np.arange(len(number), dtype=float)
     with np.errstate(all="ignore"):  # more in common than there is does not occur
-        value = formula(size[:, None, None], size[:, None], common)
+        value = np.array(
+            np.broadcast_to(formula(size[:, None, None], size[:, None], common), (len(size), len(size), len(common)))
+        )
     visit = _Visit(scope, merged.concepts)
     path_start, path, _ = visit.paths
+    below_start, below, _ = visit.below
     out = np.empty(len(merged.concepts))
     sums_by_count(
-        visit.order, path_start, path, *visit.ranges, merged.counts,
-        level, np.flatnonzero(number), np.broadcast_to(value, (len(size), len(size), len(common))).copy(), out,
-    )  # fmt: skip
+        visit.order, path_start, path, below_start, below, merged.counts, level, np.flatnonzero(number), value, out
+    )
     return out
 
 
 class _Merged:
     """Concepts of a DAG with those merged that differ only in themselves: the same parents, and nothing below.
 
-    ``parents`` are the one or two parents of each concept that may have been merged. On a tree nothing is merged, and
-    nothing would be gained.
+    ``parents`` are the one or two parents of each concept that may have been merged.
     """
 
     def __init__(self, scope: Scope, concepts: Positions, counts: NDArray[np.int64]) -> None:
         taxonomy = scope.taxonomy
-        self._own = self.counts = np.asarray(counts, dtype=np.int64)
-        self.concepts = concepts
-        self.parents = np.zeros((2, len(concepts)), dtype=np.int64)
-        self._class: NDArray[np.intp] | None = None
-        if taxonomy.is_tree:
-            return
+        self._own = np.asarray(counts, dtype=np.int64)
+        parents = np.zeros((2, len(concepts)), dtype=np.int64)
         start = taxonomy.parent_start[concepts]
         number = taxonomy.parent_start[concepts + 1] - start
         mergeable = (taxonomy.closure.counts_below(concepts)[concepts] == 1) & (number >= 1) & (number <= 2)
-        self.parents[0, mergeable] = taxonomy.parent_index[start[mergeable]]
-        self.parents[1, mergeable] = taxonomy.parent_index[start[mergeable] + number[mergeable] - 1]
-        self.parents.sort(axis=0)
-        key = self.parents[0] * len(taxonomy.ids) + self.parents[1]
+        parents[0, mergeable] = taxonomy.parent_index[start[mergeable]]
+        parents[1, mergeable] = taxonomy.parent_index[start[mergeable] + number[mergeable] - 1]
+        parents.sort(axis=0)
+        key = parents[0] * len(taxonomy.ids) + parents[1]
         key[~mergeable] = -1 - np.flatnonzero(~mergeable)
         _, first, found = np.unique(key, return_index=True, return_inverse=True)
         order = np.argsort(first)  # keep the taxonomy order
         self._class = np.argsort(order)[found]
         self.concepts = concepts[first[order]]
-        self.parents = self.parents[:, first[order]]
+        self.parents = parents[:, first[order]]
         self.counts = np.bincount(self._class, weights=self._own, minlength=len(first)).astype(np.int64)
 
     def spread(self, sums: Float, within: Float) -> Float:
         """The sums of every concept, from those of the merged ones and the distance between two that were merged."""
-        if self._class is None:
-            return sums
         others = self.counts[self._class] - self._own
         return sums[self._class] + np.where(others > 0, others * within[self._class], 0.0)
 
 
 class _Visit:
-    """An order of concepts in which neighbours share the ancestors that have most concepts below them.
+    """An order of the concepts of a DAG in which neighbours share the ancestors that have most concepts below them.
 
-    On a tree it is the taxonomy order. On a DAG concepts are sorted by their ancestors, the widest first (and by the
-    links to them, if ``inside`` says which ancestors count).
+    Concepts are sorted by their ancestors, the widest first (and by the links to them, if ``inside`` says which
+    ancestors count).
     """
 
     def __init__(self, scope: Scope, concepts: Positions, inside: NDArray[np.bool_] | None = None) -> None:
         from .._kernels import columns_below, widest_first
 
         closure = scope.taxonomy.closure
-        rank = np.arange(len(scope.taxonomy.ids), dtype=np.int32)
-        self.order = np.arange(len(concepts), dtype=np.int32)
-        if scope.taxonomy.is_tree:  # what is below a concept is one run
-            chosen = np.zeros(len(rank), dtype=np.int64)
-            chosen[concepts] = 1
-            first = np.cumsum(chosen) - chosen
-            self.ranges = (first, first + closure.counts_below(concepts), self.order)
-            self.paths = widest_first(closure.start, closure.ancestor, closure.hops, concepts, rank)
-            return
         self.below = columns_below(closure.start, closure.ancestor, closure.hops, concepts)
-        self.ranges = (self.below[0][:-1], self.below[0][1:], self.below[1])
         wide = np.diff(self.below[0]) * (1 if inside is None else inside)
+        rank = np.empty(len(wide), dtype=np.int32)
         rank[np.argsort(-wide, kind="stable")] = np.arange(len(wide))
         rank[wide == 0] = -1
         self.paths = widest_first(closure.start, closure.ancestor, closure.hops, concepts, rank)
