@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import RecordDistance
+from ..records import NumberTerm, RecordDistance, Term
 
 __all__ = ["in_blocks", "median_cuts"]
 
@@ -17,20 +17,24 @@ _PAIRS = 2000  # pairs of records that tell how much an attribute still varies i
 
 
 def median_cuts(space: RecordDistance, size: int) -> Numbers:
-    """The block of each record: the table is cut at the median, again and again, until no block exceeds the size.
+    """The block of each record, of at most ``size`` records.
 
-    Each cut is along the attribute that contributes most to the distances within the block. Records with equal values
-    are told apart by their position in the table.
+    The records farthest from the average are the first block: they are sparse, and their neighbours must not be spread
+    over many blocks. The others are cut at the median, again and again, along the attribute that contributes most to
+    the distances within the block. Records with equal values are told apart by their position in the table.
     """
     blocks = np.zeros(space.n, dtype=np.int32)
-    waiting, number = [np.arange(space.n)], 0
+    if space.n <= size:
+        return blocks
+    away = np.argsort(space.squared_from(*_average(space)), kind="stable")
+    waiting, number = [np.sort(away[:-size]), np.sort(away[-size:])], 0
     while waiting:
         rows = waiting.pop()
         if len(rows) <= size:
             blocks[rows] = number
             number += 1
             continue
-        term = max(space.terms, key=lambda term: _spread(term.coordinates[rows], term.between))
+        term = max(space.terms, key=lambda term: _spread(term, rows))
         order = rows[np.argsort(term.coordinates[rows], kind="stable")]
         half = len(order) // 2
         waiting += [np.sort(order[half:]), np.sort(order[:half])]
@@ -49,9 +53,17 @@ def in_blocks(blocks: Numbers, partition: Callable[[NDArray[np.intp]], Numbers])
     return groups
 
 
-def _spread(coordinates: NDArray[np.generic], between: Callable[..., NDArray[np.float64]]) -> float:
+def _average(space: RecordDistance) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """The means of the numbers and the most frequent codes: near enough to tell who is far from the middle."""
+    numbers = [term.coordinates for term in space.terms if isinstance(term, NumberTerm)]
+    codes = [term.coordinates for term in space.terms if not isinstance(term, NumberTerm)]
+    means = [column[~np.isnan(column)].mean() if not np.isnan(column).all() else np.nan for column in numbers]
+    return np.array(means, dtype=np.float64), np.array([np.bincount(c).argmax() for c in codes], dtype=np.int32)
+
+
+def _spread(term: Term, rows: NDArray[np.intp]) -> float:
     """The mean term of pairs of records that are half a block apart in the table."""
-    half = len(coordinates) // 2
+    half = len(rows) // 2
     step = max(half // _PAIRS, 1)
-    first, second = coordinates[:half:step], coordinates[half : 2 * half : step]
-    return float(np.mean([between(a, second[i : i + 1])[0] for i, a in enumerate(first)]))
+    first, second = rows[:half:step], rows[half : 2 * half : step]
+    return float(term.between(term.coordinates[first], term.coordinates[second]).mean())

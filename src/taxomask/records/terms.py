@@ -35,7 +35,7 @@ class Term(ABC):
 
     @abstractmethod
     def between(self, query: Any, others: NDArray[Any]) -> Float:
-        """The terms of a coordinate and each of others."""
+        """The terms of a coordinate and each of others (or of each of several coordinates and its partner)."""
 
     @abstractmethod
     def bounds(self, query: Any, low: Any, high: Any) -> tuple[float, float]:
@@ -67,10 +67,9 @@ class NumberTerm(Term):
             present = self.coordinates[~np.isnan(self.coordinates)]
             object.__setattr__(self, "farthest", float(np.ptp(present) ** 2) if len(present) else 0.0)
 
-    def between(self, query: float, others: Float) -> Float:
-        if np.isnan(query):
-            return np.where(np.isnan(others), 0.0, self.farthest)
-        return np.where(np.isnan(others), self.farthest, np.square(others - query))
+    def between(self, query: float | Float, others: Float) -> Float:
+        one, other = np.isnan(query), np.isnan(others)
+        return np.where(one & other, 0.0, np.where(one | other, self.farthest, np.square(others - query)))
 
     def bounds(self, query: float, low: float, high: float) -> tuple[float, float]:
         if np.isnan(query):
@@ -100,7 +99,7 @@ class TableTerm(Term):
         if self.farthest < 0:
             object.__setattr__(self, "farthest", float(self.table.max(initial=0.0)))
 
-    def between(self, query: int, others: Codes) -> Float:
+    def between(self, query: int | Codes, others: Codes) -> Float:
         return self.table[query, others]
 
     def bounds(self, query: int, low: int, high: int) -> tuple[float, float]:
@@ -123,7 +122,7 @@ class EqualityTerm(Term):
     farthest: float
     categories: int
 
-    def between(self, query: int, others: Codes) -> Float:
+    def between(self, query: int | Codes, others: Codes) -> Float:
         return np.where(others == query, 0.0, self.farthest)
 
     def bounds(self, query: int, low: int, high: int) -> tuple[float, float]:
