@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import TaxonomyError, UnknownConceptError, did_you_mean
 from .listing import Listing
-from .normalize import check_normalize, normalizer
+from .normalize import check_normalize
 from .order import Arrays, arrange
+from .spelling import Match, Spellings
 
 if TYPE_CHECKING:
     from .closure import Closure
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Concept", "Match", "Taxonomy"]
 
 Positions = NDArray[np.int32]
-Match = Literal["id", "label", "code"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,7 +105,7 @@ class Taxonomy(Mapping[str, Concept]):
         self.virtual_root = arrays.virtual_root
         self.parent_start, self.parent_index = arrays.parent_start, arrays.parent_index
         self.child_start, self.child_index = arrays.child_start, arrays.child_index
-        self._keys: dict[tuple[str, tuple[str, ...]], dict[str, int]] = {}
+        self._spellings = Spellings(name, arrays.ids, arrays.labels, arrays.codes, arrays.aliases)
 
     # ----------------------------------------------------------------------------------- making one
 
@@ -189,7 +187,7 @@ class Taxonomy(Mapping[str, Concept]):
         return len(self.ids) - self.virtual_root
 
     def __contains__(self, concept: object) -> bool:
-        return concept in self._by("id")
+        return concept in self._spellings.keys("id")
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -238,7 +236,7 @@ class Taxonomy(Mapping[str, Concept]):
     def position(self, concept: str) -> int:
         """The position of a concept in taxonomy order."""
         try:
-            return self._by("id")[concept]
+            return self._spellings.keys("id")[concept]
         except KeyError:
             near = self.nearest(concept)
             raise UnknownConceptError(
@@ -366,34 +364,15 @@ class Taxonomy(Mapping[str, Concept]):
         >>> icd.names(icd.lookup(["38", "8.5", "250.01"], normalize=["zeros:3", "dots"]))
         ['038', '0085', '25001']
         """
-        steps = check_normalize(normalize)
-        keys = self._by(match, steps)
-        rewrite = normalizer(steps, of_values=True)
-        found = np.array([keys.get(rewrite(value) if steps else value, -1) for value in values], dtype=np.int32)
-        if (found == _AMBIGUOUS).any():
-            value = values[int(np.argmax(found == _AMBIGUOUS))]
-            raise TaxonomyError(
-                f"{value!r} is the {match} of several concepts of {self.name}.",
-                hint="Use identifiers (match='id') for these values, or fewer normalisations.",
-            )
-        return found
+        return self._spellings.lookup(values, match, check_normalize(normalize))
 
     def names(self, positions: ArrayLike, *, match: Match = "id") -> list[str]:
         """The identifiers (or labels, or codes) of positions."""
-        spelled = self._spelled(match)
-        return [spelled[i] or self.ids[i] for i in np.asarray(positions).tolist()]
+        return self._spellings.names(np.asarray(positions).tolist(), match)
 
     def nearest(self, value: str, *, match: Match = "id", count: int = 3) -> list[str]:
         """The spellings in the taxonomy that look most like a value."""
-        keys = self._sorted(match)
-        for length in range(len(value), 0, -1):
-            prefix = value[:length]
-            low = bisect_left(keys, prefix)
-            high = bisect_left(keys, prefix + "\U0010ffff")
-            if high > low:
-                near = keys[low : min(high, low + 300)]
-                return get_close_matches(value, near, n=count, cutoff=0.0)
-        return get_close_matches(value, keys[:20_000], n=count)
+        return self._spellings.nearest(value, match, count)
 
     # ----------------------------------------------------------------------------------- inside
 
@@ -404,47 +383,6 @@ class Taxonomy(Mapping[str, Concept]):
         if isinstance(concepts, str):
             raise TaxonomyError(f"expected several concepts; got the text {concepts!r}.", hint="Pass a list.")
         return np.array([self.position(concept) for concept in concepts], dtype=np.int32)
-
-    def _spelled(self, match: Match) -> list[str]:
-        spellings = {"id": self.ids, "label": self.labels, "code": self.codes}
-        if match not in spellings:
-            raise TaxonomyError(
-                f"match must be 'id', 'label' or 'code'; got {match!r}.",
-                hint=did_you_mean(str(match), spellings),
-            )
-        return spellings[match]
-
-    def _by(self, match: Match, steps: tuple[str, ...] = ()) -> dict[str, int]:
-        """From spellings to positions; `_AMBIGUOUS` where one spelling means several concepts."""
-        known = self._keys.get((match, steps))
-        if known is not None:
-            return known
-        rewrite = normalizer(steps, of_values=False)
-        keys: dict[str, int] = {}
-        spelled = self._spelled(match)
-        if match == "code":  # a concept without a notation is known by its identifier
-            spelled = [code or concept for code, concept in zip(spelled, self.ids, strict=True)]
-        for position, spelling in enumerate(spelled):
-            if spelling:
-                key = rewrite(spelling)
-                keys[key] = position if keys.get(key, position) == position else _AMBIGUOUS
-        if match == "id":
-            for alias, position in self.aliases.items():
-                keys.setdefault(rewrite(alias), position)
-        self._keys[match, steps] = keys
-        return keys
-
-    def _sorted(self, match: Match) -> list[str]:
-        if match not in self._sorted_keys:
-            self._sorted_keys[match] = sorted(self._by(match))
-        return self._sorted_keys[match]
-
-    @cached_property
-    def _sorted_keys(self) -> dict[Match, list[str]]:
-        return {}
-
-
-_AMBIGUOUS = -2
 
 
 def _distinct(positions: Positions) -> Positions:
