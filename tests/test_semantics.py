@@ -90,7 +90,7 @@ def samples(draw: st.DrawFn) -> tuple[naive.Parents, list[str]]:
 
 
 @given(samples(), st.sampled_from(["ancestors", "wu_palmer", "lin", "jiang_conrath"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_one_attribute_against_pairs_of_records(sample: tuple[naive.Parents, list[str]], distance: str) -> None:
     parents, values = sample
     taxonomy = tm.Taxonomy.from_edges(edges_of(parents))
@@ -108,7 +108,7 @@ def test_one_attribute_against_pairs_of_records(sample: tuple[naive.Parents, lis
 
 
 @given(samples(), samples(), st.sampled_from(["ancestors", "wu_palmer"]), st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_two_attributes_against_the_n_by_n_definition(
     first: tuple[naive.Parents, list[str]],
     second: tuple[naive.Parents, list[str]],

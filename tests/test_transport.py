@@ -72,7 +72,7 @@ def _links(a: str, b: str) -> int:
 
 
 @given(columns(), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_equals_the_transport_problem(made: tuple[Any, np.ndarray], data: st.DataObject) -> None:
     values, cost = made
     distance = earth_mover(values)

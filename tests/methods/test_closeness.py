@@ -18,7 +18,7 @@ for _name in CONFIDENTIAL:
 
 
 @given(tables(least=4), st.integers(2, 4), st.sampled_from([0.05, 0.2, 0.5, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_t_closeness_holds_in_every_group(table: pa.Table, k: int, t: float) -> None:
     release = tm.protect(table, SECRET, tm.Microaggregation(k, t=t))
     assert release.groups is not None
@@ -31,7 +31,7 @@ def test_t_closeness_holds_in_every_group(table: pa.Table, k: int, t: float) -> 
 
 
 @given(tables(least=8), st.integers(2, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_l_diversity_holds_or_is_refused(table: pa.Table, l: int) -> None:  # noqa: E741
     values = {name: table[name].to_pylist() for name in CONFIDENTIAL}
     if min(len(set(column)) for column in values.values()) < l:

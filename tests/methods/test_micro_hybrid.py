@@ -32,7 +32,7 @@ def away(name: str, a: Any, b: Any) -> float:
     st.sampled_from(["frequency", "uniform"]),
     st.integers(0, 100),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_value_stays_within_the_radius_of_its_group(
     table: pa.Table, k: int, candidates: Any, draw: Any, seed: int
 ) -> None:
@@ -59,7 +59,7 @@ def test_every_value_stays_within_the_radius_of_its_group(
 
 
 @given(tables(least=6, complete=True), st.integers(2, 5), st.integers(0, 50))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_moments_are_exact_in_every_group(table: pa.Table, k: int, seed: int) -> None:
     table = table.append_column("second", pa.array(np.random.default_rng(seed).normal(size=table.num_rows)))
     schema = tm.Schema([*SCHEMA.values(), tm.Attribute("second", role="quasi_identifier", kind="continuous")])

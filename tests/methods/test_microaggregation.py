@@ -20,7 +20,7 @@ QUASI = ["number", "grade", "plain", "concept"]
 
 
 @given(tables(), st.integers(2, 5), st.sampled_from(["median", "convex_median"]), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_releases_are_k_anonymous(table: pa.Table, k: int, ordinal: Any, keep_variance: bool) -> None:
     method = tm.Microaggregation(k, ordinal=ordinal, keep_variance=keep_variance)
     if table.num_rows < k:
@@ -37,7 +37,7 @@ def test_releases_are_k_anonymous(table: pa.Table, k: int, ordinal: Any, keep_va
 
 
 @given(tables(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_averages_are_those_of_the_centres(table: pa.Table, data: st.DataObject) -> None:
     microdata = tm.Microdata.from_frame(table, SCHEMA)
     numbers = data.draw(st.lists(st.integers(0, 3), min_size=table.num_rows, max_size=table.num_rows))
@@ -113,7 +113,7 @@ def test_blocks_keep_the_promise_and_are_no_better(discharges: pa.Table, dischar
 
 
 @given(tables(least=4), st.integers(2, 4), st.sampled_from(["record", "semantic"]), st.integers(0, 9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_refined_releases_are_k_anonymous_and_repeatable(table: pa.Table, k: int, objective: Any, seed: int) -> None:
     method = tm.Microaggregation(k, algorithm="refined", objective=objective, steps=2000)
     release = tm.protect(table, SCHEMA, method, seed=seed)

@@ -101,7 +101,7 @@ def without(frame: Any, names: tuple[str, ...]) -> Any:
 
 
 @pytest.mark.parametrize("backend", ["pyarrow", "polars", "pandas", "pandas of arrow", "pandas nullable"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tables())
 def test_tables_come_back_as_they_were(backend: str, drawn: tuple[pa.Table, Schema]) -> None:
     table, schema = drawn
@@ -116,7 +116,7 @@ def test_tables_come_back_as_they_were(backend: str, drawn: tuple[pa.Table, Sche
 
 
 @pytest.mark.parametrize("backend", ["pyarrow", "polars", "pandas"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(tables(), st.randoms(use_true_random=False))
 def test_records_in_another_order(backend: str, drawn: tuple[pa.Table, Schema], random: Any) -> None:
     table, schema = drawn
@@ -134,7 +134,7 @@ def test_records_in_another_order(backend: str, drawn: tuple[pa.Table, Schema], 
 
 
 @pytest.mark.parametrize("backend", ["pyarrow", "polars", "pandas"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tables())
 def test_a_draft_fits_its_table(backend: str, drawn: tuple[pa.Table, Schema]) -> None:
     source = native(drawn[0], backend)

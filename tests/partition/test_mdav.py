@@ -160,7 +160,7 @@ def cases(draw: st.DrawFn, most: int = 60) -> tuple[RecordDistance, int]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(case=cases(), ordinal=st.sampled_from(["median", "convex_median", "mean"]))
 def test_every_path_gives_the_partition_of_the_text(case: tuple[RecordDistance, int], ordinal: Any, path: Any) -> None:
     space, k = case
@@ -168,14 +168,14 @@ def test_every_path_gives_the_partition_of_the_text(case: tuple[RecordDistance, 
 
 
 @pytest.mark.parametrize("path", PATHS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(case=cases(most=700))
 def test_larger_tables(case: tuple[RecordDistance, int], path: Any) -> None:
     space, k = case
     assert mdav(space, k, path=path).tolist() == naive(space, k)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(case=cases(most=300))
 def test_groups_have_k_records_and_the_last_fewer_than_2k(case: tuple[RecordDistance, int]) -> None:
     space, k = case

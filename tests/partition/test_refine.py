@@ -117,7 +117,7 @@ def check(result: Refinement, groups: NDArray[np.int32], k: int) -> None:
 # --------------------------------------------------------------------------------------------------------- promises
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases(), st.sampled_from(["median", "convex_median", "mean"]), st.booleans(), st.integers(0, 5000))
 def test_never_worse_and_the_loss_is_the_naive_one(case: Any, ordinal: Any, generic: bool, steps: int) -> None:
     data, groups, k = case
@@ -137,7 +137,7 @@ def test_never_worse_and_the_loss_is_the_naive_one(case: Any, ordinal: Any, gene
     assert result.loss_after == pytest.approx(naive_loss(space, result.groups, ordinal, objective), abs=1e-8)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(cases(), st.integers(0, 2**32))
 def test_a_seed_gives_the_same_groups(case: Any, seed: int) -> None:
     data, groups, k = case

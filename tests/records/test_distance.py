@@ -125,7 +125,7 @@ def tables(draw: st.DrawFn, distance: str) -> tm.Microdata:
 
 @pytest.mark.parametrize("distance", ["ancestors", "edge_weight", "equality", "wu_palmer"])
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_kernels_terms_and_bounds_agree(distance: str, data: st.DataObject) -> None:
     table = data.draw(tables(distance))
     formula: Any = data.draw(st.sampled_from(["s", "generic"]))
@@ -153,7 +153,7 @@ def test_kernels_terms_and_bounds_agree(distance: str, data: st.DataObject) -> N
 
 @pytest.mark.parametrize("distance", ["ancestors", "edge_weight", "equality"])
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_s_distance_is_a_metric_on_complete_records(distance: str, data: st.DataObject) -> None:
     table = data.draw(tables(distance))
     complete = ~np.logical_or.reduce([column.missing for column in table.columns.values()])

@@ -47,7 +47,7 @@ def test_edge_weights_by_hand(disorders: Taxonomy) -> None:
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_matrices_equal_the_definitions(name: str, data: st.DataObject) -> None:
     trees = DISTANCES[name].trees_only or data.draw(st.booleans())
     parents = data.draw(taxonomies(trees=trees))
@@ -65,7 +65,7 @@ def test_matrices_equal_the_definitions(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sums_equal_the_matrix_times_the_counts(name: str, data: st.DataObject) -> None:
     distance = DISTANCES[name]
     parents = data.draw(taxonomies(trees=distance.trees_only or data.draw(st.booleans()), largest=25))
@@ -80,7 +80,7 @@ def test_sums_equal_the_matrix_times_the_counts(name: str, data: st.DataObject) 
 
 @pytest.mark.parametrize("name", [name for name, distance in DISTANCES.items() if distance.metric])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_metrics_obey_the_axioms(name: str, data: st.DataObject) -> None:
     parents = data.draw(taxonomies(trees=DISTANCES[name].trees_only))
     taxonomy = Taxonomy.from_edges(edges_of(parents))
@@ -94,7 +94,7 @@ def test_metrics_obey_the_axioms(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", ["ancestors", "wu_palmer", "lin", "jiang_conrath", "equality"])
 @given(parents=taxonomies())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_distances_lie_between_0_and_1(name: str, parents: Parents) -> None:
     taxonomy = Taxonomy.from_edges(edges_of(parents))
     matrix = taxonomy.distance_matrix(list(taxonomy), distance=name)
