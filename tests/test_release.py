@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from typing import Any
+
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -84,3 +87,34 @@ def test_progress_runs_from_0_to_1() -> None:
         assert seen == sorted(seen)
         assert seen[0] >= 0
         assert seen[-1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("make", [lambda table: table, pa.Table.to_pandas])
+def test_columns_that_pass_through_may_hold_anything(make: Any) -> None:
+    lists = [["a"], ["b"], [], None]
+    schema = tm.Schema(
+        [tm.Attribute("age", role="quasi_identifier", kind="continuous"), tm.Attribute("tags", role="other")]
+    )
+    frame = make(pa.table({"age": [20, 21, 70, 72], "tags": lists}))
+    release = tm.protect(frame, schema, tm.Microaggregation(2))
+    assert [None if tags is None else list(tags) for tags in list(release.data["tags"].to_numpy())] == lists
+    hashes = release.audit["sha256"]
+    assert hashes["original"] != hashes["released"]
+    assert tm.protect(frame, schema, tm.Microaggregation(2)).audit["sha256"] == hashes
+
+
+def test_objects_without_a_type_pass_through() -> None:
+    things = [object(), 1, "x", (2, 3)]
+    frame = pd.DataFrame({"age": [20, 21, 70, 72], "thing": pd.Series(things, dtype=object)})
+    schema = tm.Schema(
+        [tm.Attribute("age", role="quasi_identifier", kind="continuous"), tm.Attribute("thing", role="other")]
+    )
+    assert tm.protect(frame, schema, tm.Microaggregation(2)).data["thing"].tolist() == things
+
+
+def test_quasi_identifiers_that_are_left_alone_are_named() -> None:
+    table = pa.table({"age": [20, 21, 70, 72], "days": [1, 2, 3, 4]})
+    schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in ("age", "days")])
+    assert tm.protect(table, schema, tm.Microaggregation(2)).notes == ()
+    (note,) = tm.protect(table, schema, tm.Microaggregation(2, attributes=["age"])).notes
+    assert note == "Released as they are, though quasi-identifiers: days. No promise covers them."

@@ -101,7 +101,7 @@ def protect(
         "seconds": time.time() - started,
         "checks": [vars(check) for check in checks],
     }
-    notes = (*(str(note) for note in data.notes), *masked.notes)
+    notes = (*(str(note) for note in data.notes), *masked.notes, *_untouched(data, masked.data))
     groups = None if masked.groups is None else masked.groups.numbers
     return Release(released, groups, checks, notes, audit, data, masked.data)
 
@@ -121,10 +121,27 @@ def _always(data: Microdata, schema: Schema, released: Frame) -> tuple[Check, ..
 
 
 def _fingerprint(frame: Frame) -> str:
-    """A hash of the values of a table."""
+    """A hash of the values of a table, of any type."""
+    import pyarrow as pa
+
     digest = hashlib.sha256()
     for name in frame.names:
-        distinct = frame.distinct(name)
-        digest.update(repr((name, distinct.values)).encode())
-        digest.update(np.ascontiguousarray(distinct.codes).tobytes())
+        digest.update(repr(name).encode())
+        array = frame.arrow(name)
+        if array is None:  # objects without a type in pyarrow
+            digest.update(repr(frame.objects(name)).encode())
+            continue
+        column = pa.table({"": array}).combine_chunks()
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, column.schema) as stream:
+            stream.write_table(column)
+        digest.update(sink.getvalue())
     return digest.hexdigest()
+
+
+def _untouched(data: Microdata, masked: Microdata) -> tuple[str, ...]:
+    """A warning about quasi-identifiers that the method left as they are."""
+    same = [name for name in data.schema.quasi_identifiers if masked.columns[name] is data.columns[name]]
+    if not same:
+        return ()
+    return (f"Released as they are, though quasi-identifiers: {', '.join(same)}. No promise covers them.",)

@@ -61,6 +61,10 @@ class Frame:
             self.arrow(name)
         return self._types[name]
 
+    def objects(self, name: str) -> list[Any]:
+        """A column as Python objects."""
+        return list(self._edge.objects(name))
+
     def distinct(self, name: str) -> Distinct:
         """The distinct values of a column and the number of each row's value."""
         coded = self._edge.coded(name)
