@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import taxomask
+
 CODE = "import taxomask.records._kernels as k; print(k.squared_to_all.signatures != [])"
 
 
@@ -27,7 +29,7 @@ def test_the_first_use_says_that_it_compiles_and_the_second_does_not(tmp_path: P
 
 def test_a_former_version_of_the_cache_is_removed(tmp_path: Path) -> None:
     run(tmp_path)
-    (here,) = (tmp_path / "taxomask").iterdir()
+    here = next((tmp_path / "taxomask").iterdir())
     former = here / "000000000000"
     former.mkdir()
     run(tmp_path)
@@ -38,3 +40,11 @@ def test_works_where_the_cache_cannot_be_written(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     assert run(blocked).stdout == "True\n"
+
+
+def test_a_change_in_an_imported_file_makes_a_new_cache() -> None:
+    from taxomask._jit import _sources
+
+    names = {file.name for file in _sources(Path(taxomask.__file__).parent / "partition" / "_mdav_kernels.py")}
+    assert {"_mdav_kernels.py", "_search_kernels.py", "_vectors.py", "_lean.py", "_jit.py"} <= names
+    assert "_refine_kernels.py" not in names

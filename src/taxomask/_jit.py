@@ -2,15 +2,18 @@
 
 Kernels have explicit signatures, so each is compiled once and not once per caller's array types. They live in files of
 their own (``_…kernels.py``) that are imported on first use: importing taxomask does not import numba. The cache is
-keyed by the text of all of them: numba does not notice by itself when a kernel that another one calls has changed.
+keyed by the text of a file and of those it imports: numba does not notice by itself when a kernel that another one
+calls has changed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -32,7 +35,8 @@ def kernel(*signatures: str, **options: Any) -> Any:
         how = {"nogil": True, "error_model": "numpy", **options}
         if not signatures:
             return njit(**how)(function)
-        before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _SETTINGS.CACHE_DIR or _CACHE
+        before = _SETTINGS.CACHE_DIR
+        _SETTINGS.CACHE_DIR = before or _cache_folder(Path(function.__code__.co_filename))
         try:
             return njit(list(signatures), cache=True, **how)(function)
         except RuntimeError as error:
@@ -54,16 +58,16 @@ def compile_all() -> list[str]:
     return names
 
 
-def _cache_folder() -> str:
-    """A folder for these kernels in the user's cache; those of their former versions are removed.
+@cache
+def _cache_folder(file: Path) -> str:
+    """A folder for the kernels of a file in the user's cache; those of its former versions are removed.
 
     Empty if there is none that can be written to: numba then looks for a place by itself.
     """
     default = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
     base = Path(os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or default)
-    here = base / "taxomask" / hashlib.sha256(str(_PACKAGE).encode()).hexdigest()[:12]
-    sources = sorted(_PACKAGE.rglob("_[a-z]*.py"))
-    folder = here / hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:12]
+    here = base / "taxomask" / hashlib.sha256(str(file).encode()).hexdigest()[:12]
+    folder = here / hashlib.sha256(b"".join(one.read_bytes() for one in sorted(_sources(file)))).hexdigest()[:12]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -72,6 +76,19 @@ def _cache_folder() -> str:
         if former != folder:
             shutil.rmtree(former, ignore_errors=True)
     return str(folder)
+
+
+def _sources(file: Path) -> set[Path]:
+    """A file of kernels with all files of this package that it imports, directly or not."""
+    found, waiting = set(), [file]
+    while waiting:
+        one = waiting.pop()
+        if one in found or not one.is_file():
+            continue
+        found.add(one)
+        for dots, name in re.findall(r"^from (\.+)(\w[\w.]*) import", one.read_text(encoding="utf-8"), re.MULTILINE):
+            waiting.append(one.parents[len(dots) - 1].joinpath(*name.split(".")).with_suffix(".py"))
+    return found
 
 
 class _Word(event.Listener):
@@ -90,5 +107,4 @@ class _Word(event.Listener):
         pass
 
 
-_CACHE = _cache_folder()
 event.register("numba:compile", _Word())  # type: ignore[no-untyped-call]

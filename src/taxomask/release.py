@@ -6,6 +6,7 @@ import hashlib
 import platform
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ._version import __version__
 from .checks import check_integer
 from .errors import PromiseError
-from .methods import Check, Method, Progress
+from .methods import Check, Masked, Method, Progress, Promise
 from .microdata import Microdata, Schema
 from .microdata.frames import Frame
 
@@ -33,8 +34,13 @@ class Release:
     data
         The protected table: the same kind of frame, rows in the same order, columns and types as before; identifiers
         gone.
+    copies
+        Where the method makes several protected tables: all of them; ``data`` is the first.
     groups
         The group number of each record, where the method has groups.
+    swaps
+        Where the method swaps: for each attribute the pairs of positions, in order; a value that stayed in place is a
+        pair of a position with itself.
     promise
         What was promised, and the checks that it holds.
     notes
@@ -46,7 +52,9 @@ class Release:
     """
 
     data: Any
+    copies: tuple[Any, ...]
     groups: NDArray[np.int32] | None
+    swaps: Mapping[str, NDArray[np.int64]] | None
     promise: tuple[Check, ...]
     notes: tuple[str, ...]
     audit: dict[str, Any]
@@ -82,9 +90,8 @@ def protect(
     data = Microdata.from_frame(frame, schema)
     promises = method.promises(data)
     masked = method.mask(data, np.random.default_rng(seed), progress)
-    released = masked.data.to_frame()
-    table = Frame(released)
-    checks = (*_always(data, schema, table), *(promise.check(data, table, masked) for promise in promises))
+    copies = tuple(copy.to_frame() for copy in masked.copies or (masked.data,))
+    checks = tuple(check for copy in copies for check in _checked(data, Frame(copy), masked, promises))
     broken = [check for check in checks if not check.holds]
     if broken:
         raise PromiseError(
@@ -96,27 +103,31 @@ def protect(
         "parameters": method.parameters(),
         "seed": seed,
         "versions": {"taxomask": __version__, "python": platform.python_version(), "numpy": np.__version__},
-        "sha256": {"original": _fingerprint(Frame(frame)), "released": _fingerprint(table)},
+        "sha256": {"original": _fingerprint(Frame(frame)), "released": [_fingerprint(Frame(copy)) for copy in copies]},
         "started": started,
         "seconds": time.time() - started,
         "checks": [vars(check) for check in checks],
     }
     notes = (*(str(note) for note in data.notes), *masked.notes, *_untouched(data, masked.data))
     groups = None if masked.groups is None else masked.groups.numbers
-    return Release(released, groups, checks, notes, audit, data, masked.data)
+    several = copies if masked.copies else ()
+    return Release(copies[0], several, groups, masked.swaps, checks, notes, audit, data, masked.data)
 
 
-def _always(data: Microdata, schema: Schema, released: Frame) -> tuple[Check, ...]:
-    """What every release must be, whatever the method."""
-    leaked = [name for name in released.names if name in schema.identifiers]
-    expected = [name for name in schema if name not in schema.identifiers]
+def _checked(data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...]) -> tuple[Check, ...]:
+    """What every release must be, whatever the method, and what the method promises."""
+    identifiers = data.schema.identifiers
+    leaked = [name for name in released.names if name in identifiers]
+    expected = [name for name in data.schema if name not in identifiers]
+    records = data.n if masked.linked else masked.data.n
     return (
         Check("no identifier is released", not leaked, ", ".join(leaked) or "none found"),
         Check(
-            "the same columns and number of records",
-            sorted(released.names) == sorted(expected) and released.n == data.n,
+            "the same columns and number of records" if masked.linked else "the same columns",
+            sorted(released.names) == sorted(expected) and released.n == records,
             f"{len(released.names)} columns, {released.n:,} records",
         ),
+        *(promise.check(data, released, masked) for promise in promises),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
+from ..microdata.sharing import alike
 from ..partition import Groups, aggregate
 
 __all__ = ["SquaredError", "squared_error"]
@@ -36,6 +37,7 @@ def squared_error(original: Column, released: Column) -> SquaredError:
     >>> squared_error(ContinuousColumn(age, [1, 3, 5]), ContinuousColumn(age, [2, 2, 5]))
     SquaredError(sse=2.0, sst=8.0)
     """
+    original, released = alike(original, released)
     everything = aggregate(original, Groups(np.zeros(len(original), dtype=np.int32)))
     return SquaredError(_sse(original, released), _sse(original, everything))
 
@@ -47,10 +49,7 @@ def _sse(original: Column, released: Column) -> float:
     assert isinstance(released, CategoricalColumn)
     present = ~(original.missing | released.missing)
     x, y = original.codes[present], released.codes[present]
-    if isinstance(original, TaxonomicColumn) and isinstance(released, TaxonomicColumn):
-        if released.categories != original.categories:  # concepts of the domain were drawn
-            original = original.including(released.positions)
-            x, y = original.codes[present], np.searchsorted(original.positions, released.positions)[y].astype(np.int32)
+    if isinstance(original, TaxonomicColumn):
         return float(np.square(original.table[x, y]).sum())
     if original.attribute.kind == Kind.ORDINAL:
         return float(np.square(x.astype(float) - y).sum())

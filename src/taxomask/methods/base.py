@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
@@ -33,11 +34,31 @@ class Check:
 
 @dataclass(frozen=True, eq=False)
 class Masked:
-    """The masked table, with the groups that the method made, if it made any, and what the user should know."""
+    """A masked table, and what a method has to say about it.
+
+    Parameters
+    ----------
+    data
+        The masked table.
+    groups
+        The groups that the method made, if it made any.
+    notes
+        What the user should know.
+    swaps
+        For methods that swap: for each attribute the pairs of positions that were swapped, one row per swap in order; a
+        value that stayed in place is a pair of a position with itself.
+    copies
+        For methods that make several masked tables: all of them; the first is ``data``.
+    linked
+        Whether record i of the masked table comes from record i of the original; not so for fully synthetic data.
+    """
 
     data: Microdata
     groups: Groups | None = None
     notes: tuple[str, ...] = ()
+    swaps: Mapping[str, NDArray[np.int64]] | None = None
+    copies: tuple[Microdata, ...] = ()
+    linked: bool = True
 
 
 class Promise(ABC):

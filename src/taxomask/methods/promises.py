@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.coding import code
 from ..microdata.frames import Frame
+from ..microdata.sharing import alike
 from ..partition import Groups
 from ..semantics import earth_mover
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
 from .base import Check, Masked, Promise
 
-__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "TCloseness", "WithinRadius"]
+__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "Permutation", "TCloseness", "WithinRadius"]
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,35 @@ class ExactMoments(Promise):
             worst <= 1e-7,
             f"largest difference {worst:.1e} of the range",
         )
+
+
+@dataclass(frozen=True)
+class Permutation(Promise):
+    """Each of these attributes has exactly the original values, in another order; missing cells stay where they are."""
+
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        changed, moved = [], 0
+        for name in self.attributes:
+            before, after = alike(original.columns[name], code(released, original.schema[name]).column)
+            moved += int((before.missing != after.missing).sum())
+            if not np.array_equal(_multiset(before), _multiset(after), equal_nan=True):
+                changed.append(name)
+        found = f"differs: {', '.join(changed)}" if changed else f"{moved:,} missing cells moved" if moved else "equal"
+        return Check(
+            f"the values of {', '.join(self.attributes)} are a permutation of the original ones",
+            not changed and not moved,
+            found,
+        )
+
+
+def _multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
+    """What two columns with the same values in any order have in common, and others do not."""
+    if isinstance(column, ContinuousColumn):
+        return np.sort(column.values)
+    assert isinstance(column, CategoricalColumn)
+    return column.counts
 
 
 def _numbers(column: Column) -> NDArray[np.float64]:

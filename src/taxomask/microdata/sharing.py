@@ -1,0 +1,45 @@
+"""Two versions of a column, before and after masking, in one numbering of the categories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .columns import CategoricalColumn, Column, TaxonomicColumn
+
+__all__ = ["alike"]
+
+
+def alike(original: Column, released: Column) -> tuple[Column, Column]:
+    """Both columns with the categories of both, so that equal codes mean equal categories.
+
+    Distances stay those of the original attribute: in τ(X) of the original values.
+    """
+    if not isinstance(original, CategoricalColumn) or not isinstance(released, CategoricalColumn):
+        return original, released
+    if original.categories == released.categories:
+        return original, original.with_codes(released.codes)
+    wide = _including(original, released)
+    numbers = {key: number for number, key in enumerate(_keys(wide))}
+    recode = np.array([*(numbers[key] for key in _keys(released)), -1], dtype=np.int32)
+    return wide, wide.with_codes(recode[released.codes])
+
+
+def _including(original: CategoricalColumn, released: CategoricalColumn) -> CategoricalColumn:
+    """The original with the further categories of the released column."""
+    if isinstance(original, TaxonomicColumn) and isinstance(released, TaxonomicColumn):
+        known = released.positions[released.positions >= 0]
+        return original if np.isin(known, original.positions).all() else original.including(known)
+    seen = set(original.categories)
+    return replace(
+        original, categories=(*original.categories, *(one for one in released.categories if one not in seen))
+    )
+
+
+def _keys(column: CategoricalColumn) -> list[object]:
+    """What identifies each category: its concept, or the value itself."""
+    if not isinstance(column, TaxonomicColumn):
+        return list(column.categories)
+    pairs = zip(column.positions.tolist(), column.categories, strict=True)
+    return [("concept", position) if position >= 0 else category for position, category in pairs]
