@@ -7,7 +7,7 @@ import platform
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ._version import __version__
 from .checks import check_integer
 from .errors import PromiseError
+from .leaks import identifier_checks
 from .methods import Check, Masked, Method, Progress, Promise
 from .microdata import Microdata, Schema
 from .microdata.frames import Frame
@@ -60,6 +61,20 @@ class Release:
     audit: dict[str, Any]
     original: Microdata
     released: Microdata
+    _masked: Masked = field(repr=False)
+    _promises: tuple[Promise, ...] = field(repr=False)
+
+    def verify(self, table: Any, copy: int = 0) -> tuple[Check, ...]:
+        """Check all that was promised once more, on a table with the rows of ``data``, such as one read from a file.
+
+        Raises
+        ------
+        PromiseError
+            If something does not hold.
+        """
+        checks = _checked(self.original, Frame(table), _copy(self._masked, copy), self._promises)
+        _stop_if_broken(checks)
+        return checks
 
 
 def protect(
@@ -91,13 +106,12 @@ def protect(
     promises = method.promises(data)
     masked = method.mask(data, np.random.default_rng(seed), progress)
     copies = tuple(copy.to_frame() for copy in masked.copies or (masked.data,))
-    checks = tuple(check for copy in copies for check in _checked(data, Frame(copy), masked, promises))
-    broken = [check for check in checks if not check.holds]
-    if broken:
-        raise PromiseError(
-            "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
-            hint="Nothing was released. Change the parameters of the method; if that does not help, report a bug.",
-        )
+    checks = tuple(
+        check
+        for number, copy in enumerate(copies)
+        for check in _checked(data, Frame(copy), _copy(masked, number), promises)
+    )
+    _stop_if_broken(checks)
     audit = {
         "method": method.name,
         "parameters": method.parameters(),
@@ -111,17 +125,31 @@ def protect(
     notes = (*(str(note) for note in data.notes), *masked.notes, *_untouched(data, masked.data))
     groups = None if masked.groups is None else masked.groups.numbers
     several = copies if masked.copies else ()
-    return Release(copies[0], several, groups, masked.swaps, checks, notes, audit, data, masked.data)
+    return Release(copies[0], several, groups, masked.swaps, checks, notes, audit, data, masked.data, masked, promises)
+
+
+def _copy(masked: Masked, number: int) -> Masked:
+    """The masked table that is one of several copies."""
+    return replace(masked, data=masked.copies[number]) if masked.copies else masked
+
+
+def _stop_if_broken(checks: tuple[Check, ...]) -> None:
+    broken = [check for check in checks if not check.holds]
+    if broken:
+        raise PromiseError(
+            "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
+            hint="Nothing was released. Change the parameters of the method or the roles of the columns; "
+            "if that does not help, report a bug.",
+        )
 
 
 def _checked(data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...]) -> tuple[Check, ...]:
     """What every release must be, whatever the method, and what the method promises."""
-    identifiers = data.schema.identifiers
-    leaked = [name for name in released.names if name in identifiers]
-    expected = [name for name in data.schema if name not in identifiers]
+    expected = [name for name in data.schema if name not in data.schema.identifiers]
+    untouched = [name for name in expected if masked.data.columns.get(name) is data.columns.get(name)]
     records = data.n if masked.linked else masked.data.n
     return (
-        Check("no identifier is released", not leaked, ", ".join(leaked) or "none found"),
+        *identifier_checks(data, released, untouched),
         Check(
             "the same columns and number of records" if masked.linked else "the same columns",
             sorted(released.names) == sorted(expected) and released.n == records,

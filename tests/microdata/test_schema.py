@@ -183,9 +183,9 @@ def test_only_a_named_taxonomy_can_be_written(codes: Taxonomy) -> None:
         ("attributes:\n  age: continuous\n", "attribute 'age' must have keys; got 'continuous'.", "role: …"),
         ("attributes:\n  - {name: 2010}\n", "name must be text; got 2010.", "in quotes"),
         ("attributes:\n  - {name: a}\n  - {name: a}\n", "attribute 'a' is described twice.", "once"),
-        ("columns: []\n", "plan.yaml has no attributes.", "attributes:"),
-        ("just text", "plan.yaml has no attributes.", "attributes:"),
-        ("", "plan.yaml has no attributes.", "attributes:"),
+        ("columns: []\n", "plan.yaml: there are no attributes.", "attributes:"),
+        ("just text", "plan.yaml: there are no attributes.", "attributes:"),
+        ("", "plan.yaml: there are no attributes.", "attributes:"),
         ("attributes: " + "[" * 5000, "plan.yaml", ""),
         (
             "attributes:\n  - {name: a, kind: taxonomic, taxonomy: icd9}\n",

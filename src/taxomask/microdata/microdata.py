@@ -93,6 +93,11 @@ class Microdata:
         """The number of records."""
         return len(self.rows)
 
+    @property
+    def frame(self) -> Frame:
+        """The table that the records came from: all its rows, and identifiers too."""
+        return self._frame
+
     def __repr__(self) -> str:
         return f"<Microdata of {self.n:,} records: {', '.join(self.columns)}>"
 

@@ -66,13 +66,17 @@ class Schema(Mapping[str, Attribute]):
         """
         path = Path(path)
         plan = read_yaml(path)
-        entries = plan.get("attributes") if isinstance(plan, dict) else None
-        if not entries:
-            raise SchemaError(f"{path} has no attributes.", hint="List the columns under 'attributes:'.")
         try:
-            return cls(_attribute(entry, path.parent) for entry in _entries(entries))
+            return cls.from_entries(plan.get("attributes") if isinstance(plan, dict) else None, path.parent)
         except SchemaError as error:
             raise SchemaError(f"{path}: {error.message}", hint=error.hint) from None
+
+    @classmethod
+    def from_entries(cls, entries: object, folder: str | PathLike[str] = ".") -> Schema:
+        """A schema from plain values, as they stand under ``attributes:``; see `read`."""
+        if not entries:
+            raise SchemaError("there are no attributes.", hint="List the columns under 'attributes:'.")
+        return cls(_attribute(entry, Path(folder)) for entry in _entries(entries))
 
     # ----------------------------------------------------------------------------------- as a mapping
 
