@@ -29,7 +29,7 @@ def test_the_first_use_says_that_it_compiles_and_the_second_does_not(tmp_path: P
 
 def test_a_former_version_of_the_cache_is_removed(tmp_path: Path) -> None:
     run(tmp_path)
-    here = next((tmp_path / "taxomask").iterdir())
+    here = next((tmp_path / "taxomask" / "kernels").iterdir())
     former = here / "000000000000"
     former.mkdir()
     run(tmp_path)

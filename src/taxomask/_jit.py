@@ -9,7 +9,6 @@ calls has changed.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
 import sys
@@ -21,6 +20,8 @@ from typing import Any
 import numba
 from numba import njit
 from numba.core import event
+
+from .caching import cache_folder
 
 __all__ = ["compile_all", "kernel"]
 
@@ -64,9 +65,7 @@ def _cache_folder(file: Path) -> str:
 
     Empty if there is none that can be written to: numba then looks for a place by itself.
     """
-    default = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or default)
-    here = base / "taxomask" / hashlib.sha256(str(file).encode()).hexdigest()[:12]
+    here = cache_folder("kernels") / hashlib.sha256(str(file).encode()).hexdigest()[:12]
     folder = here / hashlib.sha256(b"".join(one.read_bytes() for one in sorted(_sources(file)))).hexdigest()[:12]
     try:
         folder.mkdir(parents=True, exist_ok=True)

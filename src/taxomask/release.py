@@ -21,7 +21,7 @@ from .methods import Check, Masked, Method, Progress, Promise
 from .microdata import Microdata, Schema
 from .microdata.frames import Frame
 
-__all__ = ["Release", "protect"]
+__all__ = ["Release", "fingerprint", "protect"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def protect(
         "parameters": method.parameters(),
         "seed": seed,
         "versions": {"taxomask": __version__, "python": platform.python_version(), "numpy": np.__version__},
-        "sha256": {"original": _fingerprint(Frame(frame)), "released": [_fingerprint(Frame(copy)) for copy in copies]},
+        "sha256": {"original": fingerprint(Frame(frame)), "released": [fingerprint(Frame(copy)) for copy in copies]},
         "started": started,
         "seconds": time.time() - started,
         "checks": [vars(check) for check in checks],
@@ -159,7 +159,7 @@ def _checked(data: Microdata, released: Frame, masked: Masked, promises: tuple[P
     )
 
 
-def _fingerprint(frame: Frame) -> str:
+def fingerprint(frame: Frame) -> str:
     """A hash of the values of a table, of any type."""
     import pyarrow as pa
 

@@ -95,6 +95,12 @@ class Method(ABC):
         """The parameters by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def __str__(self) -> str:
+        """The name with the parameters that are not at their defaults: ``microaggregation(k=5)``."""
+        defaults = {field.name: field.default for field in fields(self)}
+        given = [f"{name}={value}" for name, value in self.parameters().items() if value != defaults[name]]
+        return f"{self.name}({', '.join(given)})"
+
 
 def chosen(data: Microdata, attributes: Iterable[str] | None, default: tuple[str, ...], what: str) -> tuple[str, ...]:
     """The attributes that a method works on: those named, or by default those of a role."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from os import PathLike
@@ -134,6 +135,17 @@ class Schema(Mapping[str, Attribute]):
         Files of taxonomies are written as seen from ``folder``, by default the current one.
         """
         return {"attributes": [_to_dict(one, Path(folder or ".")) for one in self.values()]}
+
+    def fingerprint(self) -> str:
+        """A hash of all that the schema says, the content of its taxonomies included."""
+        digest = hashlib.sha256()
+        for one in self.values():
+            plain = {field: getattr(one, field) for field in _FIELDS if field not in ("taxonomy", "note")}
+            digest.update(repr({**plain, "distance": getattr(one.distance, "name", one.distance)}).encode())
+            for taxonomy, weight in one.taxonomies if one.taxonomy is not None else ():
+                digest.update(repr((weight, taxonomy.ids, taxonomy.labels, taxonomy.codes)).encode())
+                digest.update(taxonomy.parent_start.tobytes() + taxonomy.parent_index.tobytes())
+        return digest.hexdigest()
 
 
 # --------------------------------------------------------------------------------------- from a plan
