@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ..checks import check_choice
+from ..errors import DataError, PlanError, SchemaError
+from ..microdata import Column, Microdata
+from ..microdata.coding import code
+from ..microdata.frames import Frame
+from ..microdata.spelling import listing
+from ..semantics.ordering import rank_keys
+from ._ranks import placed, random_order
+from .base import Check, Masked, Method, Progress, Promise, chosen
+from .microaggregation import Microaggregation
+from .promises import KAnonymity, Permutation, equal_records
+
+__all__ = ["ReverseMapping"]
+
+
+@dataclass(frozen=True)
+class ReverseMapping(Method):
+    """The values that another method made are replaced by original ones of the same rank.
+
+    Let x be the original and y the masked values of an attribute: z_i = x_(rank of y_i), ties in random order. Each
+    attribute of the result is a permutation of the original one, whatever the other method does to it.
+
+    Numbers are ranked as they are, ordered categories by their place on the scale; all others by their marginality in
+    the original sample, also concepts that do not occur in it, then in the order of the taxonomy (or sorted).
+
+    A value that is missing in the original stays missing. One that only the other method left out gets a random rank.
+
+    Parameters
+    ----------
+    inner
+        The method whose result is mapped back, such as ``Microaggregation(k=5)``. Its own promises do not hold for the
+        result. Its masked table is never released: together with the result it would give the original values away.
+    attributes
+        The columns to map back; by default all that the inner method has changed.
+    unlinked
+        If the records of the inner method's table do not come from records of the original one (fully synthetic data):
+        ``"error"``, or ``"quantile"`` to give each record the original value at the same quantile. The distributions
+        are then equal within 1 / min(m, n), for m and n values.
+
+    References
+    ----------
+    Muralidhar, Sarathy, Domingo-Ferrer (2014), Reverse mapping to preserve the marginal distributions of attributes in
+    masked microdata, PSD, LNCS 8744; Soria-Comas, Domingo-Ferrer (2012), Probabilistic
+    k-anonymity through microaggregation and data swapping, FUZZ-IEEE.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"age": [20, 21, 70, 72]})
+    >>> schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+    >>> release = tm.protect(table, schema, tm.ReverseMapping(tm.Microaggregation(k=2)), seed=1)
+    >>> sorted(release.data["age"].to_pylist()[:2])
+    [20, 21]
+    >>> print(release.promise[-1])
+    holds: probabilistic 2-anonymity: age in random order among at least k = 2 records (the smallest of 2 classes has
+    2 records; 0 values outside the ranks of their class)
+    """
+
+    inner: Method
+    attributes: Sequence[str] | None = None
+    unlinked: Literal["error", "quantile"] = "error"
+
+    name = "reverse_mapping"
+    about = (
+        "Lets another method mask the table, then puts original values of the same rank in place of the masked ones."
+    )
+    reference = "Muralidhar, Sarathy, Domingo-Ferrer (2014), Reverse mapping, PSD, LNCS 8744"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        self._check()
+        inner = self.inner.mask(data, rng, progress)
+        if not inner.linked and self.unlinked == "error":
+            raise PlanError(
+                f"{self.inner.name} makes records that do not come from records of the table, so there is nothing to "
+                "map back record by record.",
+                hint='Pass unlinked="quantile" to give each value the original one at the same quantile.',
+            )
+        names = self._attributes(data, inner.data)
+        notes = [*inner.notes, *_about_missing(data, inner, names)]
+        if _any_missing(data, self._anonymous(data)):
+            notes.append("Missing cells stay in their records, so probabilistic k-anonymity is not promised.")
+        copies = tuple(_mapped(data, copy, names, inner.linked, rng) for copy in inner.copies or (inner.data,))
+        return ReverseMapped(
+            copies[0],
+            inner.groups,
+            tuple(notes),
+            copies=copies if inner.copies else (),
+            linked=inner.linked,
+            attributes=names,
+            inner=inner,
+        )
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        self._check()
+        names = self._anonymous(data)
+        if names and not _any_missing(data, names):
+            assert isinstance(self.inner, Microaggregation)
+            return (OriginalValues(), ProbabilisticAnonymity(self.inner.k, names))
+        return (OriginalValues(),)
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"inner": {"method": self.inner.name, "parameters": self.inner.parameters()}}
+
+    def _check(self) -> None:
+        check_choice("unlinked", self.unlinked, ["error", "quantile"])
+        if not isinstance(self.inner, Method):
+            raise PlanError(
+                f"inner must be a protection method; got {self.inner!r}.",
+                hint="Write, for example, ReverseMapping(Microaggregation(k=5)).",
+            )
+
+    def _anonymous(self, data: Microdata) -> tuple[str, ...]:
+        """The attributes whose values are equal in at least k records of the inner method's table."""
+        promises = self.inner.promises(data) if isinstance(self.inner, Microaggregation) else ()
+        return next((promise.attributes for promise in promises if isinstance(promise, KAnonymity)), ())
+
+    def _attributes(self, data: Microdata, masked: Microdata) -> tuple[str, ...]:
+        changed = tuple(name for name in data.columns if masked.columns[name] is not data.columns[name])
+        if not changed:
+            raise DataError(
+                f"{self.inner.name} has changed no column, so there is nothing to map back.",
+                hint="Check the parameters of the inner method.",
+            )
+        names = tuple(dict.fromkeys(chosen(data, self.attributes, changed, "changed column")))
+        same = [name for name in names if name not in changed]
+        if same:
+            raise SchemaError(
+                f"{self.inner.name} does not change {listing(same)}; mapped back, it would be released as it is.",
+                hint=f"Choose from {listing(changed)}.",
+            )
+        return names
+
+
+@dataclass(frozen=True, eq=False)
+class ReverseMapped(Masked):
+    """A table that was mapped back, with what the checks need: the attributes, and the inner table (never released)."""
+
+    attributes: tuple[str, ...] = ()
+    inner: Masked | None = field(default=None, repr=False)
+
+
+# --------------------------------------------------------------------------------------- the mapping
+
+
+def _mapped(
+    data: Microdata, masked: Microdata, names: tuple[str, ...], linked: bool, rng: np.random.Generator
+) -> Microdata:
+    mapped = _by_record if linked else _by_quantile
+    return masked.replace({name: mapped(data.columns[name], masked.columns[name], rng) for name in names})
+
+
+def _by_record(original: Column, masked: Column, rng: np.random.Generator) -> Column:
+    """z_i = x_(rank of y_i) among the records with an original value; ties, and values only masked out, at random."""
+    keys, absent = rank_keys(masked, original), masked.missing
+    rows = np.flatnonzero(~original.missing)
+    known = rows[~absent[rows]]
+    order = known[random_order(keys[known], rng)]
+    if len(known) < len(rows):
+        unknown = rows[absent[rows]]
+        places = rng.permutation(len(rows))[: len(unknown)]
+        taken = np.zeros(len(rows), dtype=np.bool_)
+        taken[places] = True
+        mixed = np.empty(len(rows), dtype=np.int64)
+        mixed[places], mixed[~taken] = unknown, order
+        order = mixed
+    return placed(original, order)
+
+
+def _by_quantile(original: Column, masked: Column, rng: np.random.Generator) -> Column:
+    """The original value at the quantile of each masked one; a masked cell without a value stays so."""
+    keys = rank_keys(masked, original)
+    rows = np.flatnonzero(~masked.missing)
+    if original.missing.all():
+        rows = rows[:0]
+    return placed(original, rows[random_order(keys[rows], rng)], len(masked))
+
+
+def _any_missing(data: Microdata, names: tuple[str, ...]) -> bool:
+    return any(bool(data.columns[name].missing.any()) for name in names)
+
+
+def _about_missing(data: Microdata, inner: Masked, names: tuple[str, ...]) -> list[str]:
+    if not inner.linked:
+        return []
+    notes = []
+    for name in names:
+        missing, masked_out = data.columns[name].missing, inner.data.columns[name].missing
+        if missing.any():
+            notes.append(f"{name}: {int(missing.sum()):,} missing values stayed where they were.")
+        if (masked_out & ~missing).any():
+            notes.append(
+                f"{name}: {int((masked_out & ~missing).sum()):,} values that were masked out got random ranks."
+            )
+    return notes
+
+
+# --------------------------------------------------------------------------------------- what is promised
+
+
+@dataclass(frozen=True)
+class OriginalValues(Promise):
+    """The columns that were mapped back hold the original values: a permutation, or, if records are not linked, values
+    whose distribution differs by at most 1 / min(m, n)."""
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        assert isinstance(masked, ReverseMapped)
+        if masked.linked:
+            return Permutation(masked.attributes).check(original, released, masked)
+        worst, allowed, strange = 0.0, 1.0, 0
+        for name in masked.attributes:
+            before, after = original.columns[name], code(released, original.schema[name]).column
+            x, z = np.sort(rank_keys(before)[~before.missing]), np.sort(rank_keys(after, before)[~after.missing])
+            strange += int((~np.isin(z, x)).sum())
+            if len(x) and len(z):
+                gap = np.searchsorted(x, x, side="right") / len(x) - np.searchsorted(z, x, side="right") / len(z)
+                worst = max(worst, float(np.abs(gap).max()))
+                allowed = min(allowed, 1 / min(len(x), len(z)))
+        return Check(
+            f"the values of {', '.join(masked.attributes)} are original ones, and as frequent, within {allowed:.2g}",
+            worst <= allowed and not strange,
+            f"the largest difference of distributions is {worst:.2g}; {strange:,} values are not original ones",
+        )
+
+
+@dataclass(frozen=True)
+class ProbabilisticAnonymity(Promise):
+    """At least k records are equal in the microaggregated table, and the values that they get are in random order.
+
+    So nobody can tell, with a probability above 1/k, which record of the release a record of the original has become.
+    It is checked that the classes are large enough and that each holds exactly the original values of its ranks; the
+    order within it comes from the generator.
+    """
+
+    k: int
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        assert isinstance(masked, ReverseMapped)
+        assert masked.inner is not None
+        sizes = np.bincount(equal_records(Frame(masked.inner.data.to_frame()), self.attributes))
+        smallest = int(sizes.min(initial=self.k))
+        outside = 0
+        for name in masked.attributes:
+            x, y = original.columns[name], masked.inner.data.columns[name]
+            z = rank_keys(code(released, original.schema[name]).column, x)
+            outside += int((z[np.lexsort((z, rank_keys(y, x)))] != np.sort(rank_keys(x))).sum())
+        return Check(
+            f"probabilistic {self.k}-anonymity: {', '.join(self.attributes)} in random order among at least "
+            f"k = {self.k} records",
+            smallest >= self.k and not outside,
+            f"the smallest of {len(sizes):,} classes has {smallest:,} records; {outside:,} values outside the ranks of "
+            "their class",
+        )
