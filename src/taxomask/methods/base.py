@@ -92,14 +92,32 @@ class Method(ABC):
         """What the method guarantees for this table."""
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """All parameters by name, in plain values."""
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The name and the parameters that are not at their defaults, in plain values, as a plan has them."""
+        return {"name": self.name, **{name: _plain(value) for name, value in self._not_default().items()}}
 
     def __str__(self) -> str:
         """The name with the parameters that are not at their defaults: ``microaggregation(k=5)``."""
-        defaults = {field.name: field.default for field in fields(self)}
-        given = [f"{name}={value}" for name, value in self.parameters().items() if value != defaults[name]]
-        return f"{self.name}({', '.join(given)})"
+        return f"{self.name}({', '.join(f'{name}={_shown(value)}' for name, value in self._not_default().items())})"
+
+    def _not_default(self) -> dict[str, Any]:
+        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Method):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _shown(value: Any) -> str:
+    return f"[{', '.join(map(_shown, value))}]" if isinstance(value, list | tuple) else str(value)
 
 
 def chosen(data: Microdata, attributes: Iterable[str] | None, default: tuple[str, ...], what: str) -> tuple[str, ...]:

@@ -1,0 +1,121 @@
+"""Plans: what they say, and what they refuse."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import taxomask as tm
+from taxomask.methods import METHODS
+from taxomask.plan import Plan, make_method, plan_json_schema
+
+ATTRIBUTES = [{"name": "age", "role": "quasi_identifier", "kind": "continuous"}]
+METHOD = {"name": "microaggregation", "k": 5}
+
+
+def plan(**content: Any) -> Plan:
+    return Plan.from_dict({"attributes": ATTRIBUTES, **content})
+
+
+def refusal(**content: Any) -> str:
+    with pytest.raises(tm.PlanError) as error:
+        plan(**content)
+    return str(error.value)
+
+
+def test_a_plan_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(
+        """
+data: table.csv
+attributes:
+  - {name: age, role: quasi_identifier, kind: continuous}
+method: {name: reverse_mapping, inner: {name: microaggregation, k: 5}}
+compare:
+  - {name: microaggregation, vary: {k: [3, 5], algorithm: [mdav, refined]}}
+  - [{name: noise, amount: 0.1}, {name: rounding, base: 5}]
+limits: {risk: 0.1}
+output: {path: out.parquet, keep_order: true}
+"""
+    )
+    read = Plan.read(tmp_path / "plan.yaml")
+    assert read.method == tm.ReverseMapping(tm.Microaggregation(5))
+    assert [str(method) for method in read.compare] == [
+        "microaggregation(k=3)",
+        "microaggregation(k=3, algorithm=refined)",
+        "microaggregation(k=5)",
+        "microaggregation(k=5, algorithm=refined)",
+        str(tm.Pipeline((tm.Noise(0.1), tm.Rounding(5)))),
+    ]
+    assert (read.limits.risk, read.limits.loss, read.output.keep_order) == (0.1, None, True)
+    assert read.located("table.csv") == str(tmp_path / "table.csv")
+    again = Plan.from_dict(json.loads(json.dumps(read.to_dict())), tmp_path)
+    assert (again.method, again.compare, again.limits, again.output) == (
+        read.method,
+        read.compare,
+        read.limits,
+        read.output,
+    )
+
+
+def test_every_method_can_be_written_and_read() -> None:
+    values = {"k": 3, "inner": tm.Microaggregation(3), "methods": (tm.Rounding(5),), "level": 1, "base": 5}
+    for kind in METHODS.values():
+        needed = [field.name for field in dataclasses.fields(kind) if field.default is dataclasses.MISSING]
+        method = kind(**{name: values[name] for name in needed})
+        assert make_method(json.loads(json.dumps(method.to_dict()))) == method
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"methd": METHOD}, "'methd' is not a key of a plan.\nDid you mean 'method'?"),
+        ({"limits": {"rsk": 0.1}}, "'rsk' is not a key of 'limits:'.\nDid you mean 'risk'?"),
+        ({"limits": {"risk": 2}}, "limits: risk: input should be less than or equal to 1; got 2."),
+        ({"output": {"keep_order": "yes"}}, "output: keep_order: input should be a valid boolean; got 'yes'."),
+        ({"seed": -1}, "seed: input should be greater than or equal to 0; got -1."),
+        ({"engine": "spark"}, "engine: input should be 'local'; got 'spark'."),
+        ({"method": "microaggregation"}, "a method has a name and parameters; got 'microaggregation'."),
+        ({"method": {"name": "microagregation"}}, "there is no method 'microagregation'.\nDid you mean 'microagg"),
+        ({"method": {**METHOD, "kk": 2}}, "method 'microaggregation' has no parameter 'kk'.\nDid you mean 'k'?"),
+        ({"method": {"name": "microaggregation"}}, "method 'microaggregation' needs the parameter 'k'.\nWrite k: …"),
+        ({"compare": METHOD}, "compare is a list of methods"),
+        ({"compare": [{**METHOD, "vary": {"k": 3}}]}, "'vary' lists values of parameters; got {'k': 3}."),
+        ({"data": "../table.csv"}, "data: '../table.csv' is outside the folder of the plan."),
+        ({"output": {"path": "/tmp/out.csv"}}, "output: path: '/tmp/out.csv' is outside the folder of the plan."),
+    ],
+)
+def test_what_is_wrong_is_said(content: dict[str, Any], message: str) -> None:
+    assert refusal(**content).startswith(message)
+
+
+def test_files_outside_the_folder_must_be_meant() -> None:
+    assert plan(data="../table.csv", outside=True).data == "../table.csv"
+    assert plan(data="postgresql://host/base?table=people").data is not None
+
+
+def test_a_taxonomy_outside_the_folder_must_be_meant_too(tmp_path: Path) -> None:
+    entry = {"name": "dx", "role": "other", "kind": "taxonomic", "taxonomy": "../tree.csv"}
+    with pytest.raises(tm.PlanError, match=r"taxonomy: '\.\./tree\.csv' is outside the folder"):
+        Plan.from_dict({"attributes": [entry]}, tmp_path)
+
+
+def test_tags_that_would_run_code_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text("attributes: !!python/object/apply:os.system ['touch ran']\n")
+    with pytest.raises(tm.SchemaError, match="line 1: could not determine a constructor"):
+        Plan.read(tmp_path / "plan.yaml")
+    assert not Path("ran").exists()
+
+
+def test_the_json_schema_lists_every_method_with_its_parameters() -> None:
+    schema = plan_json_schema()
+    json.dumps(schema)
+    assert set(schema["$defs"]) == {"method", *METHODS}
+    micro = schema["$defs"]["microaggregation"]
+    assert micro["required"] == ["name", "k"]
+    assert micro["properties"]["k"] == {"type": "integer"}
+    assert micro["properties"]["algorithm"] == {"enum": ["mdav", "refined"], "type": "string"}
+    assert schema["$defs"]["reverse_mapping"]["properties"]["inner"] == {"$ref": "#/$defs/method"}
