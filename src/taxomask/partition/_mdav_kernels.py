@@ -1,12 +1,13 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """The loop of MDAV over the tree, and the list that answers "which point is farthest from the average".
 
-shell = (distance[m], point[m], numbers[m, p], codes[m, q], number[p], code[q], state[1], debt[4])
-    The points farthest from an earlier average (``number``, ``code``), farthest first; no point outside the list is
-    farther than ``state``. The average moves little, so the farthest point is among the first of the list: the search
-    ends where δ² plus the most that the move can add falls below the best. ``debt`` is where the list begins (what is
-    before is used up), how many points of it were looked at (a new list is due when that has cost more than making
-    one), for how many steps to do without a list, and whether the list is new.
+shell = (distance[m], point[m], numbers[m/16, p, 16], codes[m/16, q, 16], number[p], code[q], state[1], debt[4])
+    The points farthest from an earlier average (``number``, ``code``), farthest first, in sixteens as in the leaves of
+    the tree, the last of them filled up with points -1 (as are those found to be used up); no point outside the list
+    is farther than ``state``. The average moves little, so the farthest point is among the first of the list: the
+    search ends where δ² plus the most that the move can add falls below the best. ``debt`` is where the list begins
+    (what is before is used up), how many points of it were looked at (a new list is due when that has cost more than
+    making one), for how many steps to do without a list, and whether the list is new.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import numpy as np
 from ._centre_kernels import RULES, SPACE, SUMS, average
 from ._lean import lean
 from ._points_kernels import NEAR, POINTS, take
-from ._search_kernels import QUERY, SLACK, farthest, leaf_distances, nearest
-from ._tree_kernels import LEAF, TREE, refresh, remove
+from ._search_kernels import QUERY, SLACK, add_codes, eight_numbers, farthest, leaf_distances, nearest
+from ._tree_kernels import LEAF, TREE, WIDE, refresh, remove
+from ._vectors import at_least, lowest_bit, store
 
-SHELL = "Tuple((f8[::1], i4[::1], f8[:, ::1], i4[:, ::1], f8[::1], i4[::1], f8[::1], i8[::1]))"
+SHELL = "Tuple((f8[::1], i4[::1], f8[:, :, ::1], i4[:, :, ::1], f8[::1], i4[::1], f8[::1], i8[::1]))"
 
 
 @lean(f"void({SPACE}, b1[::1], {TREE}, {QUERY}, f8[:, ::1])")
@@ -28,7 +30,7 @@ def spread(space, gaps, tree, query, out):
     for leaf in range(len(out)):
         leaf_distances(space, gaps, tree, query, leaf)
         for i in range(LEAF):
-            out[leaf, i] = query[2][0, i] if i < tree[9][leaf] else -1.0
+            out[leaf, i] = query[2][i] if i < tree[9][leaf] else -1.0
 
 
 @lean()
@@ -65,61 +67,62 @@ def _reach(distance, drift, extra):
 
 
 @lean()
-def _row_distance(space, query, numbers, codes):
-    """δ² of the query and one row."""
-    far, tables, start, size, unequal = space[1], space[3], space[4], space[5], space[6]
-    total = 0.0
-    for a in range(len(numbers)):
-        gap = numbers[a] - query[0][a]
-        if gap == gap:
-            total += gap * gap
-        elif numbers[a] == numbers[a] or query[0][a] == query[0][a]:
-            total += far[a]
-    for b in range(len(codes)):
-        if size[b] > 0:
-            total += tables[start[b] + query[1][b] * size[b] + codes[b]]
-        elif query[1][b] != codes[b]:
-            total += unequal[b]
-    return total
+def _move_up(shell, first, stop):
+    """Move what is left of the list from ``first`` to ``stop`` up against ``stop``; returns where it now begins."""
+    distance, point, numbers, codes = shell[0], shell[1], shell[2], shell[3]
+    at = stop
+    for i in range(stop - 1, first - 1, -1):
+        if point[i] >= 0:
+            at -= 1
+            distance[at], point[at] = distance[i], point[i]
+            for a in range(numbers.shape[1]):
+                numbers[at // LEAF, a, at % LEAF] = numbers[i // LEAF, a, i % LEAF]
+            for b in range(codes.shape[1]):
+                codes[at // LEAF, b, at % LEAF] = codes[i // LEAF, b, i % LEAF]
+    for i in range(first, at):
+        point[i] = -1
+    return at
 
 
 @lean()
-def _listed(space, points, query, shell):
+def _listed(space, gaps, points, query, shell):
     """The farthest point from the list, or -1 if the list cannot tell."""
-    distance, point, state, debt = shell[0], shell[1], shell[6], shell[7]
+    distance, point, numbers, codes, state, debt = shell[0], shell[1], shell[2], shell[3], shell[6], shell[7]
     head, end, records = points[0], points[1], points[2]
+    out = query[2]
     drift, extra = _move(space, query, shell)
     best, best_record, best_point = -1.0, np.int64(0), np.int64(-1)
-    have = len(distance)
-    i = debt[0]
+    first = debt[0] // WIDE * WIDE
+    at = first
     dead = 0
-    while i < have and _reach(distance[i], drift, extra) >= best:
-        away = _row_distance(space, query, shell[2][i], shell[3][i])
-        if away >= best:
+    while at < len(distance) and _reach(distance[at], drift, extra) >= best:
+        leaf, half = at // LEAF, at % LEAF
+        total = eight_numbers(space, gaps, numbers, query, leaf, half)
+        some = np.int64(0xFF)
+        if codes.shape[1] == 0:
+            some = at_least(total, best)
+        if some != 0:
+            store(total, out, half)
+            add_codes(space, codes, query, leaf, some << half)
+        while some != 0:
+            i = lowest_bit(some)
+            some &= some - 1
+            away, t = out[half + i], np.int64(point[at + i])
+            if away < best:
+                continue
             # Only now ask whether the point is left: that is a look at memory far away, the distance is not.
-            t = np.int64(point[i])
-            if head[t] == end[t]:
+            if t >= 0 and head[t] == end[t]:
+                point[at + i] = t = np.int64(-1)
+            if t < 0:
                 dead += 1
-            else:
-                record = np.int64(records[head[t]])
-                if away > best or record < best_record:
-                    best, best_record, best_point = away, record, t
-        i += 1
-    seen = i - debt[0]
-    debt[1] += seen
-    if dead > 16 and 8 * dead > seen:
-        # Keep the list dense at its top: move what is left up against the first point not looked at.
-        at = i - 1
-        for j in range(i - 1, debt[0] - 1, -1):
-            t = np.int64(point[j])
-            if head[t] < end[t]:
-                distance[at], point[at] = distance[j], point[j]
-                for a in range(shell[2].shape[1]):
-                    shell[2][at, a] = shell[2][j, a]
-                for b in range(shell[3].shape[1]):
-                    shell[3][at, b] = shell[3][j, b]
-                at -= 1
-        debt[0] = at + 1
+                continue
+            record = np.int64(records[head[t]])
+            if away > best or record < best_record:
+                best, best_record, best_point = away, record, t
+        at += WIDE
+    debt[1] += at - first
+    if dead > 16 and 8 * dead > at - first:
+        debt[0] = _move_up(shell, first, at)  # keep the list dense at its top
     return best_point if best > _reach(state[0], drift, extra) else np.int64(-1)
 
 
@@ -131,8 +134,8 @@ def _outermost(space, gaps, tree, points, query, shell):
         debt[2] -= 1
         return farthest(space, gaps, tree, points, query)
     t = np.int64(-1)
-    if 2 * debt[1] < tree[0][3]:
-        t = _listed(space, points, query, shell)
+    if debt[1] < tree[0][3]:
+        t = _listed(space, gaps, points, query, shell)
     if t < 0 and debt[3] == 1:
         # Even a new list cannot tell (too many points are equally far): do without one for a while.
         debt[2] = 64

@@ -1,12 +1,14 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """Exact searches in the tree of ``_tree_kernels.py``: the nearest records of a query, and the farthest point.
 
-Bounds are added up in the order in which distances are, term by term: rounding is monotone, so that a bound holds to
-the last bit, and records at equal distance are all seen. Only the bound by norms needs some slack.
+Bounds by numbers are computed in 32 bits from boxes rounded outwards, with slack for what rounding may have added or
+taken. Those by codes are added to them in the order in which distances are added up: rounding is monotone, so that
+records at equal distance are all seen.
 
-query = (number, code, lane, bound, node, ranges, range_start, logs, top, most): the coordinates, room for the
-distances of 16 points or the bounds of 8 boxes (two rows), a stack of nodes, the minima or maxima of each run of 2^l
-codes in the query's rows, and the most that codes can add.
+query = (number, code, lane, bound, node, ranges, range_start, logs, top, most, sides): the coordinates, room for the
+distances of 16 points or the bounds of 8 boxes, a stack of nodes, the minima or maxima of each run of 2^l codes in the
+query's rows, the most that codes can add, and the sides: the 32-bit numbers below and above each coordinate, and below
+and above the coordinate mirrored in the middle (see ``upper_bounds``).
 """
 
 from __future__ import annotations
@@ -15,11 +17,28 @@ import numpy as np
 
 from ._lean import inlined, lean
 from ._points_kernels import offer
-from ._tree_kernels import LEAF, WIDE, first_child, parent
-from ._vectors import add_far, add_near, add_squares, at_least, at_most, lowest_bit, take_smaller
+from ._tree_kernels import LARGEST, LEAF, WIDE, above, below, first_child, parent
+from ._vectors import (
+    add,
+    add_far,
+    add_near,
+    add_squares,
+    at_least,
+    at_most,
+    combined,
+    filled,
+    load,
+    lowest_bit,
+    prefetch,
+    short_zeros,
+    smaller,
+    store,
+    widened,
+)
 
-QUERY = "Tuple((f8[::1], i4[::1], f8[:, ::1], f8[::1], i8[::1], f8[::1], i8[::1], i8[::1], i8[::1], f8[::1]))"
+QUERY = "Tuple((f8[::1], i4[::1], f8[::1], f8[::1], i8[::1], f8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f4[:, ::1]))"
 SLACK = 1e-10
+TINY = 1e-37  # more than what a sum of squares in 32 bits can lose by underflow
 MIRROR = 0.3  # found by counting the nodes visited; anything from 0.2 to 0.6 does
 
 
@@ -73,32 +92,39 @@ def _needed(query, best):
 
 
 @inlined
-def _leaf_numbers(space, gaps, tree, query, leaf):
-    """The part of the numbers in δ² of the query and the points of a leaf."""
-    far, numbers, out = space[1], tree[7], query[2][0]
-    for i in range(LEAF):
-        out[i] = 0.0
-    for a in range(numbers.shape[1]):
+def eight_numbers(space, gaps, numbers, query, leaf, first):
+    """The part of the numbers in δ² of the query and the points first..first + 8 of a leaf."""
+    p, far, term, total = numbers.shape[1], space[1], query[2], filled(0.0)
+    for a in range(p):
         value = query[0][a]
         if not gaps[a]:
-            at = (leaf * numbers.shape[1] + a) * LEAF
-            add_squares(numbers, at, value, query[2], np.int64(0))
-            add_squares(numbers, at + WIDE, value, query[2], np.int64(WIDE))
+            total = add_squares(total, numbers, (leaf * p + a) * LEAF + first, value)
         else:
-            row, term = numbers[leaf, a], far[a]
-            for i in range(LEAF):
+            row = numbers[leaf, a, first:]
+            for i in range(WIDE):
                 gap = row[i] - value
                 if gap == gap:
-                    out[i] += gap * gap
-                elif value == value or row[i] == row[i]:
-                    out[i] += term
+                    term[i] = gap * gap
+                else:
+                    term[i] = far[a] if value == value or row[i] == row[i] else 0.0
+            total = add(total, load(term, 0))
+    return total
 
 
 @inlined
-def _leaf_codes(space, tree, query, leaf, some):
-    """Add the part of the codes, for the points whose bits are set."""
+def _leaf_numbers(space, gaps, tree, query, leaf):
+    """The part of the numbers in δ² of the query and the points of a leaf: the first eight, and the others."""
+    one = eight_numbers(space, gaps, tree[7], query, leaf, 0)
+    if tree[9][leaf] <= WIDE:
+        return one, one
+    return one, eight_numbers(space, gaps, tree[7], query, leaf, WIDE)
+
+
+@inlined
+def add_codes(space, codes, query, leaf, some):
+    """Add the part of the codes, for the points of a leaf whose bits are set."""
     tables, start, size, unequal = space[3], space[4], space[5], space[6]
-    codes, out = tree[8], query[2][0]
+    out = query[2]
     for b in range(codes.shape[1]):
         value = query[1][b]
         row = codes[leaf, b]
@@ -116,8 +142,10 @@ def _leaf_codes(space, tree, query, leaf, some):
 @inlined
 def leaf_distances(space, gaps, tree, query, leaf):
     """δ² of the query and the points of a leaf."""
-    _leaf_numbers(space, gaps, tree, query, leaf)
-    _leaf_codes(space, tree, query, leaf, (np.int64(1) << tree[9][leaf]) - 1)
+    one, two = _leaf_numbers(space, gaps, tree, query, leaf)
+    store(one, query[2], 0)
+    store(two, query[2], WIDE)
+    add_codes(space, tree[8], query, leaf, (np.int64(1) << tree[9][leaf]) - 1)
 
 
 @inlined
@@ -125,7 +153,7 @@ def _code_bounds(space, tree, query, g, most, some):
     """Add the smallest (or largest) terms of the codes in the boxes of node g whose bits are set."""
     size, unequal = space[5], space[6]
     ranges, range_start, logs = query[5], query[6], query[7]
-    out = query[2][0]
+    out = query[2]
     for b in range(tree[3].shape[1]):
         value = query[1][b]
         low, high = tree[3][g, b], tree[4][g, b]
@@ -148,32 +176,55 @@ def _code_bounds(space, tree, query, g, most, some):
 
 
 @inlined
+def _set_sides(tree, query):
+    """Round the coordinates of the query and of its mirror image down and up to 32 bits."""
+    middle, sides = tree[12], query[10]
+    for a in range(len(middle)):
+        value = query[0][a]
+        mirrored = middle[a] - (value - middle[a]) / MIRROR
+        sides[0, a], sides[1, a] = below(value), above(value)
+        sides[2, a], sides[3, a] = below(mirrored), above(mirrored)
+
+
+@inlined
+def _rounding(tree):
+    """The largest relative error of a sum of squared differences in 32 bits, with some to spare."""
+    return (tree[1].shape[1] + 8) * 2.0**-23
+
+
+@inlined
+def _finite(total):
+    """A sum of squares in 32 bits, which may have become infinite, as a lower bound."""
+    return smaller(widened(total), filled(LARGEST))
+
+
+@inlined
 def lower_bounds(space, gaps, tree, query, g, limit):
     """The smallest δ² of the query and a point in each box of node g; returns which are within the limit."""
-    out = query[2][0]
-    for j in range(WIDE):
-        out[j] = 0.0
-    for a in range(tree[1].shape[1]):
-        value = query[0][a]
-        low, high = tree[1][g, a], tree[2][g, a]
+    p, under, over = tree[1].shape[1], query[10][0], query[10][1]
+    term, total, missing = query[2], short_zeros(), filled(0.0)
+    for a in range(p):
         if not gaps[a]:
-            add_near(tree[1], tree[2], (g * tree[1].shape[1] + a) * WIDE, value, query[2])
+            total = add_near(total, tree[1], tree[2], (g * p + a) * WIDE, under[a], over[a])
         else:
-            far = space[1][a]
-            gone = tree[6][g]
+            value, far, low, high = query[0][a], space[1][a], tree[1][g, a], tree[2][g, a]
             for j in range(WIDE):
-                some = (gone[j] >> a) & 1 == 1
+                some = (tree[6][g, j] >> a) & 1 == 1
                 if value != value:
-                    out[j] += 0.0 if some else far
+                    term[j] = 0.0 if some else far
                 elif low[j] > high[j]:
-                    out[j] += far
+                    term[j] = far
                 else:
                     gap = max(low[j] - value, value - high[j], 0.0)
-                    out[j] += min(gap * gap, far) if some else gap * gap
-    some = at_most(query[2], np.int64(0), limit) & at_least(tree[5], g * WIDE, 0.0)
-    if tree[3].shape[1] > 0 and some != 0:
-        _code_bounds(space, tree, query, g, False, some)
-        some &= at_most(query[2], np.int64(0), limit)
+                    term[j] = min(gap * gap, far) if some else gap * gap
+            missing = add(missing, load(term, 0))
+    bound = combined(1.0 - _rounding(tree), _finite(total), 1.0 - SLACK, missing, -TINY)
+    some = at_most(bound, limit) & at_least(load(tree[5], g * WIDE), 0.0)
+    if some != 0:
+        store(bound, query[2], 0)
+        if tree[3].shape[1] > 0:
+            _code_bounds(space, tree, query, g, False, some)
+            some &= at_most(load(query[2], 0), limit)
     return some
 
 
@@ -185,61 +236,66 @@ def upper_bounds(space, gaps, tree, query, norm, g, best):
     from the middle, |x - q|² = (1 + u)|x|² + (1 + 1/u)|q|² - u|x + q/u|² with the largest |x| and the smallest
     distance of the box from -q/u. It is the parallelogram law for u = 1, and |x|² + |q|² - 2x·q for u towards 0.
     """
-    middle = tree[12]
-    out, other = query[2][0], query[2][1]
-    norms = tree[5][g]
-    for j in range(WIDE):
-        out[j] = 0.0
-        other[j] = 0.0
-    for a in range(tree[1].shape[1]):
-        value = query[0][a]
-        low, high = tree[1][g, a], tree[2][g, a]
+    p, under, over, term = tree[1].shape[1], query[10][0], query[10][1], query[2]
+    corner, mirrored, missing = short_zeros(), short_zeros(), filled(0.0)
+    for a in range(p):
         if not gaps[a]:
-            add_far(
-                tree[1],
-                tree[2],
-                (g * tree[1].shape[1] + a) * WIDE,
-                value,
-                middle[a] - (value - middle[a]) / MIRROR,
-                out,
-                other,
-            )
+            at = (g * p + a) * WIDE
+            corner = add_far(corner, tree[1], tree[2], at, under[a], over[a])
+            mirrored = add_near(mirrored, tree[1], tree[2], at, query[10][2, a], query[10][3, a])
         else:
-            far = space[1][a]
-            gone = tree[6][g]
+            value, far, low, high = query[0][a], space[1][a], tree[1][g, a], tree[2][g, a]
             for j in range(WIDE):
-                some = (gone[j] >> a) & 1 == 1
-                term = 0.0
+                most = 0.0
                 if value != value:
-                    term = far if low[j] <= high[j] else 0.0
+                    most = far if low[j] <= high[j] else 0.0
                 else:
                     if low[j] <= high[j]:
                         gap = max(value - low[j], high[j] - value)
-                        term = gap * gap
-                    if some:
-                        term = max(term, far)
-                out[j] += term
-                other[j] -= term / MIRROR
-    for j in range(WIDE):
-        bound = (1.0 + MIRROR) * norms[j] + (1.0 + 1.0 / MIRROR) * norm
-        less = MIRROR * other[j]
-        other[j] = bound - less + SLACK * (bound + abs(less))
-    take_smaller(query[2])
-    some = at_least(query[2], np.int64(0), _needed(query, best)) & at_least(tree[5], g * WIDE, 0.0)
-    if tree[3].shape[1] > 0 and some != 0:
-        _code_bounds(space, tree, query, g, True, some)
-        some &= at_least(query[2], np.int64(0), best)
+                        most = gap * gap
+                    if (tree[6][g, j] >> a) & 1 == 1:
+                        most = max(most, far)
+                term[j] = most
+            missing = add(missing, load(term, 0))
+    norms, slack = load(tree[5], g * WIDE), _rounding(tree)
+    less, more = -MIRROR * (1.0 - slack), (1.0 + 1.0 / MIRROR) * norm
+    bound = combined((1.0 + MIRROR) * (1.0 + SLACK), norms, less, _finite(mirrored), more + SLACK * more + TINY)
+    bound = smaller(combined(1.0 + slack, widened(corner), 0.0, norms, TINY), bound)
+    bound = combined(1.0, bound, 1.0 + SLACK, missing, 0.0)
+    some = at_least(bound, _needed(query, best)) & at_least(norms, 0.0)
+    if some != 0:
+        store(bound, query[2], 0)
+        if tree[3].shape[1] > 0:
+            _code_bounds(space, tree, query, g, True, some)
+            some &= at_least(load(query[2], 0), best)
     return some
 
 
 @inlined
+def _fetch(tree, g):
+    """Bring the numbers of a node that will be looked at next closer."""
+    leaf, p = g - tree[0][1], tree[7].shape[1]
+    if leaf >= 0:
+        for a in range(p):
+            prefetch(tree[7], (leaf * p + a) * LEAF)
+            prefetch(tree[7], (leaf * p + a) * LEAF + WIDE)
+    else:
+        for a in range(0, p, 2):
+            prefetch(tree[1], (g * p + a) * WIDE)
+            prefetch(tree[2], (g * p + a) * WIDE)
+
+
+@inlined
 def _near_leaf(space, gaps, tree, points, query, near, have, want, leaf):
-    _leaf_numbers(space, gaps, tree, query, leaf)
-    out, who = query[2][0], tree[10][leaf]
+    one, two = _leaf_numbers(space, gaps, tree, query, leaf)
+    out, who = query[2], tree[10][leaf]
     limit = near[0][want - 1] if have == want else np.inf
-    some = at_most(query[2], np.int64(0), limit) | (at_most(query[2], np.int64(WIDE), limit) << WIDE)
+    some = at_most(one, limit) | (at_most(two, limit) << WIDE)
     some &= (np.int64(1) << tree[9][leaf]) - 1
-    _leaf_codes(space, tree, query, leaf, some)
+    if some != 0:
+        store(one, out, 0)
+        store(two, out, WIDE)
+        add_codes(space, tree[8], query, leaf, some)
     while some != 0:
         i = lowest_bit(some)
         some &= some - 1
@@ -252,7 +308,7 @@ def _push_near(space, gaps, tree, query, g, but, limit):
     """Stack the children of node g that may hold something within the limit, the nearest on top; returns how many."""
     bound, node = query[3], query[4]
     some = lower_bounds(space, gaps, tree, query, g, limit)
-    out = query[2][0]
+    out = query[2]
     first = first_child(tree[0], g)
     base = np.int64(query[8][0])
     depth = base
@@ -277,6 +333,7 @@ def nearest(space, gaps, tree, points, query, near, want, leaf):
     """The list of the ``want`` nearest records of a query, from a leaf close to it upwards."""
     shape, bound, node, top = tree[0], query[3], query[4], query[8]
     set_ranges(space, query, False)
+    _set_sides(tree, query)
     have = np.int64(0)
     below = leaf + shape[1]
     bound[0], node[0], top[0] = 0.0, below, 1
@@ -288,6 +345,8 @@ def nearest(space, gaps, tree, points, query, near, want, leaf):
             if bound[top[0]] > limit:
                 continue
             g = node[top[0]]
+            if top[0] > 0:
+                _fetch(tree, node[top[0] - 1])
         elif below > 0:
             but = below
             below = parent(shape, below)
@@ -306,12 +365,13 @@ def farthest(space, gaps, tree, points, query):
     shape, bound, node, middle = tree[0], query[3], query[4], tree[12]
     head, records = points[0], points[2]
     set_ranges(space, query, True)
+    _set_sides(tree, query)
     norm = 0.0
     for a in range(len(query[0])):
         if not gaps[a]:
             norm += (query[0][a] - middle[a]) ** 2
     query[9][0] = most_of_codes(space, query)
-    out = query[2][0]
+    out = query[2]
     best, best_record, best_point = -1.0, np.int64(0), np.int64(-1)
     bound[0], node[0] = np.inf, 0
     depth = 1
@@ -320,14 +380,19 @@ def farthest(space, gaps, tree, points, query):
         if bound[depth] < best:
             continue
         g = node[depth]
+        if depth > 0:
+            _fetch(tree, node[depth - 1])
         if g >= shape[1]:
             leaf = g - shape[1]
-            _leaf_numbers(space, gaps, tree, query, leaf)
+            one, two = _leaf_numbers(space, gaps, tree, query, leaf)
             who = tree[10][leaf]
             need = _needed(query, best)
-            some = at_least(query[2], np.int64(0), need) | (at_least(query[2], np.int64(WIDE), need) << WIDE)
+            some = at_least(one, need) | (at_least(two, need) << WIDE)
             some &= (np.int64(1) << tree[9][leaf]) - 1
-            _leaf_codes(space, tree, query, leaf, some)
+            if some != 0:
+                store(one, out, 0)
+                store(two, out, WIDE)
+                add_codes(space, tree[8], query, leaf, some)
             while some != 0:
                 i = lowest_bit(some)
                 some &= some - 1

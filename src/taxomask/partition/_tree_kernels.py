@@ -25,17 +25,34 @@ from __future__ import annotations
 import numpy as np
 
 from ._centre_kernels import SPACE
-from ._lean import lean
+from ._lean import inlined, lean
 from ._points_kernels import POINTS
 
 TREE = (
-    "Tuple((i8[::1], f8[:, :, ::1], f8[:, :, ::1], i4[:, :, ::1], i4[:, :, ::1], f8[:, ::1], i8[:, ::1], "
+    "Tuple((i8[::1], f4[:, :, ::1], f4[:, :, ::1], i4[:, :, ::1], i4[:, :, ::1], f8[:, ::1], i8[:, ::1], "
     "f8[:, :, ::1], i4[:, :, ::1], i4[::1], i4[:, ::1], i4[::1], f8[::1]))"
 )
 ROOM = "Tuple((f8[:, ::1], i4[:, ::1], i8[::1], f8[::1], i8[:, ::1]))"
 WIDE = 8
 LEAF = 16
 PAIRS = 32
+LARGEST = 3.4028234663852886e38  # of 32-bit numbers
+
+
+@inlined
+def below(value):
+    """A 32-bit number not above the value, and next to it."""
+    near = np.float32(value)
+    if near > value:
+        wide = min(np.float64(near), LARGEST)
+        near = np.float32(wide - abs(wide) * 2.0**-23 - 2e-45)
+    return near
+
+
+@inlined
+def above(value):
+    """A 32-bit number not below the value, and next to it."""
+    return -below(-value)
 
 
 @lean()
@@ -80,7 +97,7 @@ def refresh_leaf(tree, gaps, leaf):
                 high = value
             if value != value:
                 gone |= np.int64(1) << a
-        changed = _set(tree, g, j, changed, a, low, high)
+        changed = _set(tree, g, j, changed, a, below(low), above(high))
     for b in range(codes.shape[1]):
         row = codes[leaf, b]
         low, high = np.int32(0x7FFFFFFF), np.int32(-1)

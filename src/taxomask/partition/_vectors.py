@@ -1,7 +1,8 @@
 """Vector operations on eight numbers at once, for lean kernels.
 
 The boxes and points of a tree come in eights. The compiler unrolls a loop over eight numbers and then fails to see the
-vectors in it, hence these operations are written in its intermediate language; they run on any processor.
+vectors in it, hence these operations are written in its intermediate language; they run on any processor. An ``Eight``
+is a variable of a kernel that stays in the processor's registers while numbers are added to it.
 Arrays are C-contiguous, places in them count from their first element.
 """
 
@@ -13,11 +14,45 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import extending
 from numba.core import cgutils, types
 
-__all__ = ["add_far", "add_near", "add_squares", "at_least", "at_most", "lowest_bit", "take_smaller"]
+__all__ = [
+    "add",
+    "add_far",
+    "add_near",
+    "add_squares",
+    "at_least",
+    "at_most",
+    "combined",
+    "filled",
+    "load",
+    "lowest_bit",
+    "prefetch",
+    "short_zeros",
+    "smaller",
+    "store",
+    "widened",
+]
 
 intrinsic: Any = extending.intrinsic
 _WIDE = 8
-_VECTOR = ir.VectorType(ir.DoubleType(), _WIDE)
+
+
+class Eight(types.Type):
+    """The type of eight numbers of 64 or 32 bits."""
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+        super().__init__(name=f"Eight({number})")
+
+
+@extending.register_model(Eight)
+class _EightModel(extending.models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        vector = _LONG if kind.number == types.float64 else _SHORT
+        super().__init__(manager, kind, vector)  # type: ignore[no-untyped-call]
+
+
+_LONG, _SHORT = (ir.VectorType(number, _WIDE) for number in (ir.DoubleType(), ir.FloatType()))
+eight, short = Eight(types.float64), Eight(types.float32)
 
 
 class _Writer:
@@ -27,101 +62,158 @@ class _Writer:
         self.context, self.builder, self.signature, self.arguments = context, builder, signature, arguments
 
     def pointer(self, array: int, place: Any) -> Any:
-        struct = self.context.make_array(self.signature.args[array])(self.context, self.builder, self.arguments[array])
-        address = self.builder.gep(struct.data, [place])
-        return self.builder.bitcast(address, _VECTOR.as_pointer())
+        kind = self.signature.args[array]
+        struct = self.context.make_array(kind)(self.context, self.builder, self.arguments[array])
+        vector = _LONG if kind.dtype == types.float64 else _SHORT
+        return self.builder.bitcast(self.builder.gep(struct.data, [place]), vector.as_pointer())
 
-    def load(self, pointer: Any) -> Any:
-        return self.builder.load(pointer, align=8)
-
-    def store(self, value: Any, pointer: Any) -> None:
-        self.builder.store(value, pointer, align=8)
+    def load(self, array: int, place: int) -> Any:
+        return self.builder.load(self.pointer(array, self.arguments[place]), align=4)
 
     def spread(self, scalar: Any) -> Any:
-        single = self.builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
+        some = ir.Constant(ir.VectorType(scalar.type, _WIDE), ir.Undefined)
+        single = self.builder.insert_element(some, scalar, ir.Constant(ir.IntType(32), 0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), _WIDE), [0] * _WIDE)
-        return self.builder.shuffle_vector(single, ir.Constant(_VECTOR, ir.Undefined), zeros)
+        return self.builder.shuffle_vector(single, some, zeros)
 
     def larger(self, x: Any, y: Any) -> Any:
         return self.builder.select(self.builder.fcmp_ordered(">", x, y), x, y)
 
-    def mask(self, bits: Any) -> Any:
-        return self.builder.zext(self.builder.bitcast(bits, ir.IntType(_WIDE)), ir.IntType(64))
+    def add_square(self, total: Any, gap: Any) -> Any:
+        return self.builder.fadd(total, self.builder.fmul(gap, gap))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def add_squares(typing: Any, row: Any, place: Any, value: Any, out: Any, to: Any) -> Any:
-    """out[to:to + 8] += (row[place:place + 8] - value)²."""
+def filled(typing: Any, value: Any) -> Any:
+    """Eight times the value."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        w = _Writer(context, builder, signature, arguments)
-        gap = builder.fsub(w.load(w.pointer(0, arguments[1])), w.spread(arguments[2]))
-        target = w.pointer(3, arguments[4])
-        w.store(builder.fadd(w.load(target), builder.fmul(gap, gap)), target)
-        return context.get_dummy_value()
+        return _Writer(context, builder, signature, arguments).spread(arguments[0])
 
-    return types.void(row, types.int64, types.float64, out, types.int64), write
+    return eight(types.float64), write
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def add_near(typing: Any, low: Any, high: Any, place: Any, value: Any, out: Any) -> Any:
-    """out[:8] += the square of how far the value is outside of [low, high]."""
+def short_zeros(typing: Any) -> Any:
+    """Eight zeros of 32 bits."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        w = _Writer(context, builder, signature, arguments)
-        point = w.spread(arguments[3])
-        under = builder.fsub(w.load(w.pointer(0, arguments[2])), point)
-        over = builder.fsub(point, w.load(w.pointer(1, arguments[2])))
-        gap = w.larger(w.larger(under, over), ir.Constant(_VECTOR, [0.0] * _WIDE))
-        target = w.pointer(4, ir.Constant(ir.IntType(64), 0))
-        w.store(builder.fadd(w.load(target), builder.fmul(gap, gap)), target)
-        return context.get_dummy_value()
+        return ir.Constant(_SHORT, [0.0] * _WIDE)
 
-    return types.void(low, high, types.int64, types.float64, out), write
+    return short(), write
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def add_far(typing: Any, low: Any, high: Any, place: Any, value: Any, mirrored: Any, out: Any, other: Any) -> Any:
-    """out[:8] += the square of the farther of value - low and high - value, and
-    other[:8] += the square of how far the mirrored value is outside of [low, high].
-    """
+def widened(typing: Any, numbers: Any) -> Any:
+    """Numbers of 32 bits in 64."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        w = _Writer(context, builder, signature, arguments)
-        below, above = w.load(w.pointer(0, arguments[2])), w.load(w.pointer(1, arguments[2]))
-        point, mirror = w.spread(arguments[3]), w.spread(arguments[4])
-        far = w.larger(builder.fsub(point, below), builder.fsub(above, point))
-        near = w.larger(builder.fsub(below, mirror), builder.fsub(mirror, above))
-        near = w.larger(near, ir.Constant(_VECTOR, [0.0] * _WIDE))
-        for array, gap in ((5, far), (6, near)):
-            target = w.pointer(array, ir.Constant(ir.IntType(64), 0))
-            w.store(builder.fadd(w.load(target), builder.fmul(gap, gap)), target)
-        return context.get_dummy_value()
+        return builder.fpext(arguments[0], _LONG)
 
-    return types.void(low, high, types.int64, types.float64, types.float64, out, other), write
+    return eight(short), write
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def take_smaller(typing: Any, rows: Any) -> Any:
-    """rows[0, :8] = the smaller of rows[0, :8] and rows[1, :8]; both rows have 16 places."""
+def load(typing: Any, row: Any, place: Any) -> Any:
+    """row[place:place + 8]."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _Writer(context, builder, signature, arguments).load(0, 1)
+
+    return eight(row, types.int64), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store(typing: Any, numbers: Any, row: Any, place: Any) -> Any:
+    """row[place:place + 8] = numbers."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         w = _Writer(context, builder, signature, arguments)
-        first, second = (w.pointer(0, ir.Constant(ir.IntType(64), place)) for place in (0, 2 * _WIDE))
-        x, y = w.load(first), w.load(second)
-        w.store(builder.select(builder.fcmp_ordered("<", y, x), y, x), first)
+        builder.store(arguments[0], w.pointer(1, arguments[2]), align=8)
         return context.get_dummy_value()
 
-    return types.void(rows), write
+    return types.void(eight, row, types.int64), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add(typing: Any, x: Any, y: Any) -> Any:
+    """x + y."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.fadd(*arguments)
+
+    return eight(eight, eight), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add_squares(typing: Any, total: Any, row: Any, place: Any, value: Any) -> Any:
+    """total + (row[place:place + 8] - value)²."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        return w.add_square(arguments[0], builder.fsub(w.load(1, 2), w.spread(arguments[3])))
+
+    return eight(eight, row, types.int64, types.float64), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add_near(typing: Any, total: Any, low: Any, high: Any, place: Any, under: Any, over: Any) -> Any:
+    """total + the square of how far a value in [under, over] is at least outside of [low, high]; 32 bits."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        under, over = w.spread(arguments[4]), w.spread(arguments[5])
+        gap = w.larger(builder.fsub(w.load(1, 3), over), builder.fsub(under, w.load(2, 3)))
+        return w.add_square(arguments[0], w.larger(gap, ir.Constant(_SHORT, [0.0] * _WIDE)))
+
+    return short(short, low, high, types.int64, types.float32, types.float32), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add_far(typing: Any, total: Any, low: Any, high: Any, place: Any, under: Any, over: Any) -> Any:
+    """total + the square of how far a value in [under, over] is at most from the ends of [low, high]; 32 bits."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        under, over = w.spread(arguments[4]), w.spread(arguments[5])
+        gap = w.larger(builder.fsub(over, w.load(1, 3)), builder.fsub(w.load(2, 3), under))
+        return w.add_square(arguments[0], gap)
+
+    return short(short, low, high, types.int64, types.float32, types.float32), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def combined(typing: Any, factor: Any, x: Any, other: Any, y: Any, constant: Any) -> Any:
+    """factor·x + other·y + constant."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        one = builder.fmul(w.spread(arguments[0]), arguments[1])
+        two = builder.fmul(w.spread(arguments[2]), arguments[3])
+        return builder.fadd(builder.fadd(one, two), w.spread(arguments[4]))
+
+    return eight(types.float64, eight, types.float64, eight, types.float64), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def smaller(typing: Any, x: Any, y: Any) -> Any:
+    """The smaller of x and y in each place."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, y = arguments
+        return builder.select(builder.fcmp_ordered("<", y, x), y, x)
+
+    return eight(eight, eight), write
 
 
 def _compare(operator: str) -> Any:
-    def compare(typing: Any, row: Any, place: Any, limit: Any) -> Any:
+    def compare(typing: Any, numbers: Any, limit: Any) -> Any:
         def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             w = _Writer(context, builder, signature, arguments)
-            return w.mask(builder.fcmp_ordered(operator, w.load(w.pointer(0, arguments[1])), w.spread(arguments[2])))
+            bits = builder.fcmp_ordered(operator, arguments[0], w.spread(arguments[1]))
+            return builder.zext(builder.bitcast(bits, ir.IntType(_WIDE)), ir.IntType(64))
 
-        return types.int64(row, types.int64, types.float64), write
+        return types.int64(eight, types.float64), write
 
     return compare
 
@@ -138,3 +230,19 @@ def lowest_bit(typing: Any, mask: Any) -> Any:
         return builder.cttz(arguments[0], cgutils.true_bit)
 
     return types.int64(types.int64), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(typing: Any, row: Any, place: Any) -> Any:
+    """Ask for row[place] to be brought from memory, for use soon."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        address = builder.bitcast(w.pointer(0, arguments[1]), byte)
+        builder.call(function, [address, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(row, types.int64), write

@@ -59,12 +59,14 @@ class Index:
         self, which: NDArray[np.int64], distance: NDArray[np.float64], limit: float, new: bool = True
     ) -> Arrays:
         """A list of places in the tree; all points not listed are within ``limit``."""
-        leaf, lane = which // _LEAF, which % _LEAF
+        full = np.append(which, np.zeros(-len(which) % _LEAF, dtype=np.int64))  # the last sixteen filled up
+        leaf, lane = full.reshape(-1, _LEAF) // _LEAF, full.reshape(-1, _LEAF) % _LEAF
+        point = self.tree[10][leaf, lane].ravel()
+        point[len(which) :] = -1
         return (
-            distance,
-            self.tree[10][leaf, lane],
-            self.tree[7][leaf, :, lane],
-            self.tree[8][leaf, :, lane],
+            np.append(distance, np.zeros(len(full) - len(which))),
+            point,
+            *(np.ascontiguousarray(rows[leaf, :, lane].transpose(0, 2, 1)) for rows in self.tree[7:9]),
             self.query[0].copy(),
             self.query[1].copy(),
             np.array([limit]),
@@ -87,7 +89,7 @@ def _tree(points: Points, m: int) -> Arrays:
         inner, level = inner + level, level * _WIDE
     return (
         np.array([leaves, inner, top, m]),
-        *(np.empty((inner, p, _WIDE)) for _ in range(2)),
+        *(np.empty((inner, p, _WIDE), dtype=np.float32) for _ in range(2)),
         *(np.empty((inner, q, _WIDE), dtype=np.int32) for _ in range(2)),
         np.empty((inner, _WIDE)),
         np.empty((inner, _WIDE), dtype=np.int64),
@@ -119,7 +121,7 @@ def _query(points: Points) -> Arrays:
     return (
         np.empty(points.space[0].shape[1]),
         np.empty(len(sizes), dtype=np.int32),
-        np.zeros((2, _LEAF)),
+        np.zeros(_LEAF),
         np.empty(256),
         np.empty(256, dtype=np.int64),
         np.empty(range_start[-1]),
@@ -127,4 +129,5 @@ def _query(points: Points) -> Arrays:
         np.array([0, *(i.bit_length() - 1 for i in range(1, int(sizes.max(initial=0)) + 1))], dtype=np.int64),
         np.zeros(1, dtype=np.int64),
         np.zeros(1),
+        np.empty((4, points.space[0].shape[1]), dtype=np.float32),
     )
