@@ -12,9 +12,11 @@ demo: $(READY)
 	@$(BIN)/taxomask demo
 
 test: $(READY)
+	@tools/install-debian postgresql
 	$(BIN)/python -m pytest -m "not slow"
 
 test-all: $(READY)
+	@tools/install-debian postgresql
 	$(BIN)/python -m pytest
 
 lint: $(READY)

@@ -10,6 +10,7 @@ import pytest
 
 from taxomask.errors import DataError
 from taxomask.microdata import read_table
+from taxomask.microdata.files import open_table
 
 CSV = 'code,age,"na,me"\n038,30,Ann\n250,,"Bob\nBobson"\n"",41,NA\n'
 
@@ -32,6 +33,16 @@ def test_text_keeps_leading_zeros(tmp_path: Path) -> None:
     table = read_table(write(tmp_path / "a.csv", CSV), text=True)
     assert table["code"].to_pylist() == ["038", "250", None]
     assert table["age"].to_pylist() == ["30", None, "41"]
+
+
+def test_some_columns_as_text(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", CSV)
+    assert read_table(path, ["code", "age"], text=["code"]).to_pydict() == {
+        "code": ["038", "250", None],
+        "age": [30, None, 41],
+    }
+    with pytest.raises(DataError, match=r"there is no column 'coed'.\nDid you mean 'code'"):
+        read_table(path, text=["coed"])
 
 
 def test_columns_are_chosen_and_ordered(tmp_path: Path) -> None:
@@ -96,9 +107,9 @@ def test_truncated_files(tmp_path: Path) -> None:
         (b"", "is empty.", "header line"),
         (b" \n\n", "is empty.", "header line"),
         (b"a,b,a\n1,2,3\n", "column 'a' stands more than once.", "Rename one of them."),
-        (b"a,b\n1,2\n3\n", "Expected 2 columns, got 1", "as many cells as the header"),
-        (b"a,b\n1,\xe4\n", "is not text in UTF-8", "iconv"),
-        (b"a,b\n" + b"1,2\n" * 20_000 + b"1,\xe4\n", "is not text in UTF-8", "iconv"),
+        (b"a,b\n1,2\n3\n", "line 3: row 2 has 1 cells, the header has 2.", "as many cells as the header"),
+        (b"a,b\n\xc3\xa4,1\n1,\xe4\n", "line 3: byte 0xe4 is not text in UTF-8", "iconv"),
+        (b"a,b\n\xc3\xa4,\xc3\xa4\n" + b"1,2\n" * 20_000 + b"1,\xe4\n", "line 20003: byte 0xe4", "iconv"),
     ],
 )
 def test_bad_csv(tmp_path: Path, content: bytes, message: str, hint: str) -> None:
@@ -110,7 +121,11 @@ def test_bad_csv(tmp_path: Path, content: bytes, message: str, hint: str) -> Non
 
 
 def test_a_header_without_rows(tmp_path: Path) -> None:
-    assert read_table(write(tmp_path / "a.csv", "a,b\n")).to_pydict() == {"a": [], "b": []}
+    for header in ("a,b\n", "a,b"):
+        path = write(tmp_path / "a.csv", header)
+        assert read_table(path).to_pydict() == {"a": [], "b": []}
+        with pytest.raises(DataError, match=r"a\.csv has columns \('a', 'b'\) but no rows.\nCheck that it is complete"):
+            open_table(path).read()
 
 
 def test_no_such_file_and_folders(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .attribute import Attribute, Kind, Role
 from .coding import Note
 from .columns import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
-from .files import read_table
+from .files import Source, open_table, read_table, write_table
 from .infer import infer
 from .microdata import Microdata
 from .schema import Schema
@@ -20,7 +20,10 @@ __all__ = [
     "Note",
     "Role",
     "Schema",
+    "Source",
     "TaxonomicColumn",
     "infer",
+    "open_table",
     "read_table",
+    "write_table",
 ]

@@ -1,0 +1,79 @@
+"""What databases have in common: addresses, names of tables, and what can go wrong."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from ...errors import DataError, did_you_mean
+
+__all__ = ["Address", "exists", "gone", "miscounted", "quoted", "temporary_name", "unchanged"]
+
+
+@dataclass(frozen=True)
+class Address:
+    """A table of a database; printed without the password.
+
+    >>> address = Address.parse("postgresql://ann:secret@db/hospital?table=stays&sslmode=require")
+    >>> print(address, address.table)
+    postgresql://ann@db/hospital?table=stays stays
+    >>> address.connection
+    'postgresql://ann:secret@db/hospital?sslmode=require'
+    """
+
+    connection: str
+    shown: str
+    place: str
+    table: str
+
+    @classmethod
+    def parse(cls, where: str) -> Address:
+        parts = urlsplit(where)
+        options = parse_qsl(parts.query)
+        tables = [value for key, value in options if key == "table"]
+        user, _, host = parts.netloc.rpartition("@")
+        name = user.partition(":")[0]
+        shown = f"{parts.scheme}://{name + '@' if name else ''}{host}{parts.path}"
+        if len(tables) != 1 or not tables[0]:
+            raise DataError(f"{shown}: the address names no table.", hint="Add it at the end: ?table=name")
+        rest = urlencode([(key, value) for key, value in options if key != "table"])
+        connection = f"{parts.scheme}://{parts.netloc}{parts.path}{'?' + rest if rest else ''}"
+        return cls(connection, f"{shown}?table={tables[0]}", parts.path[1:], tables[0])
+
+    def __str__(self) -> str:
+        return self.shown
+
+
+def quoted(name: str) -> str:
+    """A name as it stands in SQL.
+
+    >>> print(quoted('length of "stay"'))
+    "length of ""stay\"""
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def temporary_name() -> str:
+    """A name that no table has."""
+    return f"taxomask_{secrets.token_hex(8)}"
+
+
+def gone(address: Address, tables: Sequence[str]) -> DataError:
+    hint = did_you_mean(address.table, tables) if tables else "The database holds no table."
+    return DataError(f"{address}: there is no such table.", hint=hint)
+
+
+def exists(address: Address) -> DataError:
+    return DataError(f"{address} exists already.", hint="Choose another name, or overwrite it with force.")
+
+
+def miscounted(address: Address, sent: int, found: int) -> DataError:
+    return DataError(f"{address}: {sent:,} rows were sent, {found:,} arrived.", hint="Nothing was changed.")
+
+
+def unchanged(address: Address, error: Exception) -> DataError:
+    """A write that failed, and was undone by the database."""
+    reason = str(error).strip().rstrip(".")
+    return DataError(f"{address} cannot be written: {reason}.", hint="Nothing was changed in the database.")

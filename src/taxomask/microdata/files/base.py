@@ -1,0 +1,199 @@
+"""What a table in a file or a database is, and what each format must offer."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ...errors import DataError, did_you_mean
+from ..spelling import listing
+
+__all__ = [
+    "ArrowTable", "Batches", "Format", "Source", "Text", "cannot_write", "import_extra", "new_file", "plain", "unlike",
+]  # fmt: skip
+
+ArrowTable: TypeAlias = Any  # pyarrow.Table
+Batches: TypeAlias = Any  # pyarrow.RecordBatchReader
+Text: TypeAlias = bool | Sequence[str]
+BATCH = 65_536
+
+
+class Source(ABC):
+    """A table in a file or a database, of which nothing but the description was read so far.
+
+    Attributes
+    ----------
+    where
+        The file, or the address of the database (without its password), for messages.
+    format
+        The name of the format.
+    names
+        The columns.
+    n
+        The number of rows, if the description says so.
+    titles
+        What the file says about its columns (variable labels).
+    labels
+        What the file says that values mean (value labels).
+    missing
+        Values that mean "missing" according to the file (user missing values).
+    """
+
+    format: str
+    titles: Mapping[str, str] = {}
+    labels: Mapping[str, Mapping[Any, str]] = {}
+    missing: Mapping[str, tuple[Any, ...]] = {}
+
+    def __init__(self, where: object, names: Sequence[str], n: int | None = None) -> None:
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise DataError(f"{where}: column {listing(twice)} stands more than once.", hint="Rename one of them.")
+        self.where = str(where)
+        self.names = tuple(names)
+        self.n = n
+
+    def read(self, columns: Sequence[str] | None = None, *, empty: bool = False) -> ArrowTable:
+        """The table, or some of its columns in the order in which they are asked for.
+
+        A table without rows is an error unless ``empty`` allows it.
+        """
+        table = self._read(self._chosen(columns))
+        if not table.num_rows and not empty:
+            raise DataError(
+                f"{self.where} has columns ({listing(self.names)}) but no rows.", hint="Check that it is complete."
+            )
+        return table
+
+    def batches(self, rows: int = BATCH, columns: Sequence[str] | None = None) -> Batches:
+        """The table in pieces of about ``rows`` rows, one at a time, as a pyarrow.RecordBatchReader.
+
+        CSV, Parquet, Arrow files and databases are read as they are asked for, in bounded memory; other formats are
+        read whole.
+        """
+        return self._batches(rows, self._chosen(columns))
+
+    def _chosen(self, columns: Sequence[str] | None) -> list[str]:
+        chosen = list(self.names if columns is None else columns)
+        for name in chosen:
+            if name not in self.names:
+                raise DataError(f"{self.where}: there is no column {name!r}.", hint=did_you_mean(name, self.names))
+        return chosen
+
+    def _read(self, columns: list[str]) -> ArrowTable:
+        return self._batches(BATCH, columns).read_all()
+
+    @abstractmethod
+    def _batches(self, rows: int, columns: list[str]) -> Batches: ...
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format: how it is recognised, read and written.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    suffixes
+        How names of its files end, in small letters; or the scheme of its addresses, such as ``sqlite://``.
+    recognises
+        Whether the first bytes of a file are those of this format.
+    open
+        From a path or address to a source. Options: ``text``, ``safe_cells``.
+    write
+        Writes batches to a path or address; None if the format can only be read. Options: ``like``, the source whose
+        dialect and labels are taken over; ``name``, the file name that the data will have; ``safe_cells``; for
+        databases ``force`` and ``check``.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    recognises: Callable[[bytes], bool]
+    open: Callable[..., Source]
+    write: Callable[..., None] | None = None
+
+
+def import_extra(module: str, extra: str, what: str) -> Any:
+    """A module that comes with an extra of the package."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise DataError(
+            f"{what} needs the package {module.partition('.')[0]}, which is not installed.",
+            hint=f"Install it with: pip install 'taxomask[{extra}]'",
+        ) from None
+
+
+@contextmanager
+def new_file(path: Path, *, force: bool) -> Iterator[None]:
+    """An empty file that only its owner can read, to be filled; it is gone again if that fails."""
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
+        handle = os.open(path, flags, 0o600)
+        try:
+            os.fchmod(handle, 0o600)
+        finally:
+            os.close(handle)
+    except FileExistsError:
+        raise DataError(f"{path} exists already.", hint="Choose another name, or overwrite it with force.") from None
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    try:
+        yield
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise cannot_write(path, error) from None
+        raise
+
+
+def cannot_write(path: object, error: OSError) -> DataError:
+    """What went wrong in writing a file, in words."""
+    if error.errno == errno.ENOSPC:
+        return DataError(f"{path}: no space left on the device.", hint="Nothing was kept. Make room and try again.")
+    if error.errno == errno.ENOENT:
+        return DataError(f"{path}: there is no such folder.", hint="Make it first.")
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return DataError(f"{path} cannot be written: {reason}.", hint="Check the folder and who may write there.")
+
+
+def plain(batches: Batches) -> Batches:
+    """Batches for formats that have neither dictionaries, nor extension types, nor several kinds of text."""
+    import pyarrow as pa
+
+    def pieces() -> Iterator[Any]:
+        for batch in batches:
+            yield pa.RecordBatch.from_arrays([_plain(array) for array in batch.columns], names=batch.schema.names)
+
+    empty = pa.RecordBatch.from_pylist([], schema=batches.schema)
+    schema = pa.schema(
+        [(name, _plain(array).type) for name, array in zip(empty.schema.names, empty.columns, strict=True)]
+    )
+    return pa.RecordBatchReader.from_batches(schema, pieces())
+
+
+def _plain(array: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.storage
+    if types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    text = types.is_large_string(array.type) or types.is_string_view(array.type)
+    return array.cast(pa.string()) if text else array
+
+
+def unlike(name: str, dtype: object, what: str) -> DataError:
+    """A column of a type that a format has no place for."""
+    return DataError(
+        f"column {name!r} holds {dtype}, which {what} cannot hold.", hint="Write Parquet, or drop the column."
+    )

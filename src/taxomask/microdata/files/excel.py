@@ -1,0 +1,113 @@
+"""Excel workbooks (.xlsx): the first sheet, its first row being the header."""
+
+from __future__ import annotations
+
+import datetime as dt
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...errors import DataError
+from ..spelling import spell
+from ._xlsx import write_workbook
+from .base import ArrowTable, Batches, Format, Source, Text, import_extra, plain
+
+__all__ = ["FORMAT", "LARGEST"]
+
+LARGEST = 1 << 30  # bytes of an unpacked workbook; a sheet is at most 1,048,576 rows long
+
+
+class _Excel(Source):
+    format = "excel"
+
+    def __init__(self, path: Path) -> None:
+        calamine = import_extra("python_calamine", "formats", "Reading Excel files")
+        _check_size(path)
+        try:
+            with calamine.CalamineWorkbook.from_path(str(path)) as book:
+                self.sheet: str = book.sheet_names[0]
+                rows = book.get_sheet_by_index(0).to_python()
+        except (calamine.CalamineError, OSError, IndexError) as error:
+            raise DataError(f"{path} is not a whole Excel file: {error}.", hint="Save it again as .xlsx.") from None
+        while rows and not any(cell != "" for cell in rows[-1]):
+            rows.pop()
+        if not rows:
+            raise DataError(
+                f"{path}: the first sheet, {self.sheet!r}, is empty.", hint="Put the table on the first sheet."
+            )
+        header, *self._rows = rows
+        for number, name in enumerate(header, start=1):
+            if name == "":
+                raise DataError(
+                    f"{path}: column {number} of sheet {self.sheet!r} has no name.",
+                    hint="The first row names all columns; remove titles above the table and notes beside it.",
+                )
+        super().__init__(path, [spell(name) for name in header], len(self._rows))
+
+    def _read(self, columns: list[str]) -> ArrowTable:
+        import pyarrow as pa
+
+        places = [self.names.index(name) for name in columns]
+        return pa.table([_column([row[place] for row in self._rows]) for place in places], names=columns)
+
+    def _batches(self, rows: int, columns: list[str]) -> Batches:
+        return self._read(columns).to_reader(rows)
+
+
+def _column(cells: Sequence[Any]) -> Any:
+    """A column of cells; Excel has no integers, so whole numbers are taken for such, and mixed cells for text."""
+    import pyarrow as pa
+
+    values = [None if cell == "" else cell for cell in cells]
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds <= {int, float}:
+        whole = all(float(value).is_integer() and abs(value) < 2**53 for value in values if value is not None)
+        return pa.array(values, pa.null() if not kinds else pa.int64() if whole else pa.float64(), from_pandas=False)
+    if kinds == {dt.date, dt.datetime}:
+        values = [dt.datetime.combine(one, dt.time()) if type(one) is dt.date else one for one in values]
+        return pa.array(values, pa.timestamp("us"))
+    if len(kinds) == 1 and kinds <= {str, bool, dt.date, dt.datetime, dt.time, dt.timedelta}:
+        return pa.array(values)
+    return pa.array([None if value is None else spell(value) for value in values], pa.string())
+
+
+def _check_size(path: Path) -> None:
+    """A few kilobytes can unpack to terabytes: unpack and count, and believe no size that the file states."""
+    total = 0
+    try:
+        with zipfile.ZipFile(path) as book, path.open("rb") as file:
+            for member in book.infolist():
+                file.seek(member.header_offset + 26)
+                name, extra = (int.from_bytes(file.read(2), "little") for _ in range(2))
+                file.seek(name + extra, 1)
+                inflate, left = zlib.decompressobj(-15), member.compress_size
+                while member.compress_type == zipfile.ZIP_DEFLATED and not inflate.eof:
+                    piece = inflate.unconsumed_tail
+                    if not piece:
+                        piece = file.read(min(left, 1 << 16))
+                        left -= len(piece)
+                    if not piece:
+                        break
+                    total += len(inflate.decompress(piece, 1 << 20))
+                    if total > LARGEST:
+                        raise DataError(
+                            f"{path} unpacks to more than {LARGEST >> 20} MB, too much for a workbook.",
+                            hint="It may be made to exhaust the memory. Save the table as CSV or Parquet.",
+                        )
+    except (zipfile.BadZipFile, OSError, zlib.error, EOFError) as error:
+        raise DataError(f"{path} is not a whole Excel file: {error}.", hint="Save it again as .xlsx.") from None
+
+
+def _open(path: Path, *, text: Text, safe_cells: bool) -> Source:
+    return _Excel(path)
+
+
+def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe_cells: bool) -> None:
+    """Text cells are stored as text, which Excel never runs, so that ``safe_cells`` has nothing to do."""
+    sheet = like.sheet if isinstance(like, _Excel) else "data"
+    write_workbook(path, sheet, batches.schema.names, plain(batches))
+
+
+FORMAT = Format("excel", (".xlsx",), lambda start: start.startswith(b"PK\x03\x04"), _open, _write)
