@@ -64,6 +64,11 @@ class Release:
     _masked: Masked = field(repr=False)
     _promises: tuple[Promise, ...] = field(repr=False)
 
+    @property
+    def linked(self) -> bool:
+        """Whether record i of ``data`` comes from record i of the original; not so for fully synthetic tables."""
+        return self._masked.linked
+
     def verify(self, table: Any, copy: int = 0) -> tuple[Check, ...]:
         """Check all that was promised once more, on a table with the rows of ``data``, such as one read from a file.
 

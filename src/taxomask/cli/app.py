@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .._version import __version__
-from . import demo, taxonomy
+from . import compare, demo, evaluate, inspect, methods, protect, taxonomy
 
 __all__ = ["app"]
 
@@ -18,6 +18,12 @@ app = typer.Typer(
 )
 app.add_typer(taxonomy.app, name="taxonomy")
 app.command("demo")(demo.demo)
+app.command("inspect")(inspect.inspect)
+app.command("protect")(protect.protect)
+app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
+app.command("schema")(methods.schema)
+app.command("methods")(methods.methods)
 
 
 def _print_version(asked: bool) -> None:

@@ -43,14 +43,14 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[float], None]]:
+def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[float], None]]:
     """A bar with the time left on the terminal's error stream, gone when done; nothing if that is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task(title, total=1.0)
         yield lambda done: bar.update(task, completed=done)
 

@@ -1,0 +1,64 @@
+"""``taxomask protect``: from a table and a plan to a verified release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .show import print_facts, print_json, progress_bar
+
+__all__ = ["PlanFile", "Quiet", "protect"]
+
+PlanFile = Annotated[Path, typer.Option("--plan", "-p", help="The plan, a YAML file; `taxomask inspect` drafts one.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
+
+
+def protect(
+    plan: PlanFile,
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="The table; by default the one that the plan names.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Where to write; the suffix says the format.")
+    ] = None,
+    report: Annotated[str | None, typer.Option(help="Write a report (HTML) for the custodian.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeat a release; by default a new random one.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what exists.")] = False,
+    quiet: Quiet = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Protect a table as a plan says. Nothing is written unless every promise holds on what was read back from disk."""
+    from ..carrying_out import carry_out
+    from ..plan import Plan
+
+    read = Plan.read(plan)
+    if seed is not None:
+        read = read.model_copy(update={"seed": seed})
+    with progress_bar("Protecting", quiet=quiet or json) as progress:
+        outcome = carry_out(read, data=data, output=output, report=report, force=force, progress=progress)
+    written = outcome.publication
+    if json:
+        return print_json(
+            {
+                "tables": list(written.tables),
+                "audit": str(written.audit),
+                "note": str(written.note),
+                "report": str(outcome.report) if outcome.report else None,
+                "checks": [vars(check) for check in written.checks],
+                "notes": list(outcome.release.notes),
+                "numbers": outcome.evaluation.headline if outcome.evaluation else None,
+            }
+        )
+    if quiet:
+        return None
+    facts = [("protected", name) for name in written.tables]
+    facts += [("for the custodian only", f"{written.audit} (how it was made; it can undo the protection)")]
+    facts += [("to publish with it", str(written.note))]
+    facts += [("report", str(outcome.report))] if outcome.report else []
+    print_facts("Written, after it was read back and checked:", facts)
+    print_facts("\nPromises", [("", str(check)) for check in written.checks])
+    if outcome.release.notes:
+        print_facts("\nTo know", [("", note) for note in outcome.release.notes])
+    return None

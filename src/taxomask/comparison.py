@@ -1,0 +1,265 @@
+"""Many methods on one table: the risk-utility map."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._version import __version__
+from .caching import cache_folder
+from .checks import check_integer, check_number
+from .errors import PlanError, TaxomaskError
+from .evaluation import summary
+from .methods import Method, Progress, ReverseMapping
+from .microdata import Schema
+from .microdata.frames import Frame
+from .release import fingerprint, protect
+
+__all__ = ["Choice", "Point", "RUMap", "compare"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One method with its parameters: its risk, its loss, and the numbers behind them."""
+
+    label: str
+    method: Method
+    risk: float
+    loss: float
+    numbers: Mapping[str, float]
+    front: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A point of the map, and why it was chosen."""
+
+    point: Point
+    reason: str
+
+    @property
+    def method(self) -> Method:
+        return self.point.method
+
+
+@dataclass(frozen=True)
+class RUMap:
+    """Risk against utility, one point per method and parameters.
+
+    Parameters
+    ----------
+    points
+        One per method that ran, in the order given. ``front`` marks those that no other point beats in both.
+    failed
+        The methods that could not be run on this table, with the reason.
+    """
+
+    points: tuple[Point, ...]
+    failed: tuple[tuple[str, str], ...] = ()
+
+    def to_frame(self) -> Any:
+        """The numbers as a pyarrow table, one row per method."""
+        import pyarrow as pa
+
+        names = dict.fromkeys(name for point in self.points for name in point.numbers)
+        return pa.table(
+            {
+                "method": [point.label for point in self.points],
+                **{name: [point.numbers.get(name) for point in self.points] for name in names},
+                "front": [point.front for point in self.points],
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The map in plain values."""
+        points = [
+            {"method": point.label, "numbers": dict(point.numbers), "front": point.front} for point in self.points
+        ]
+        return {"points": points, "failed": [{"method": label, "reason": reason} for label, reason in self.failed]}
+
+    def best(self, max_risk: float) -> Choice:
+        """The method with the smallest loss among those whose risk is acceptable, with the reason in words."""
+        limit = check_number("max_risk", max_risk, above=-1e-300, at_most=1.0)
+        if not self.points:
+            raise PlanError("no method could be run.", hint="; ".join(f"{a}: {b}" for a, b in self.failed))
+        allowed = [point for point in self.points if point.risk <= limit]
+        if not allowed:
+            least = min(self.points, key=lambda point: (point.risk, point.loss))
+            raise PlanError(
+                f"no method has a risk of at most {limit:g}; the smallest is {least.risk:.4g}, of {least.label}.",
+                hint="Try stronger parameters, such as a larger k, or accept a larger risk.",
+            )
+        chosen, *others = sorted(allowed, key=lambda point: (point.loss, point.risk))
+        reason = (
+            f"Of the {len(self.points)} methods {len(allowed)} have a risk of at most {limit:g}; of these it has the "
+            f"smallest loss, {chosen.loss:.4g}, at a risk of {chosen.risk:.4g}."
+        )
+        if others:
+            reason += f" The next best is {others[0].label} with a loss of {others[0].loss:.4g}."
+        return Choice(chosen, reason)
+
+    def to_html(self, path: str | PathLike[str], *, max_risk: float | None = None) -> None:
+        """Write the map as one HTML page: hover or choose a point to see its numbers."""
+        from .report import write_page
+
+        write_page(path, "map.html", **self.page(max_risk))
+
+    def page(self, max_risk: float | None = None) -> dict[str, Any]:
+        """What the template of the map needs."""
+        names = dict.fromkeys(name for point in self.points for name in point.numbers)
+        points = [
+            {
+                "number": number,
+                "label": point.label,
+                "method": point.method.name,
+                "risk": point.risk,
+                "loss": point.loss,
+                "front": point.front,
+                "numbers": {name: point.numbers.get(name) for name in names},
+            }
+            for number, point in enumerate(self.points)
+        ]
+        best = None
+        if max_risk is not None and any(point.risk <= max_risk for point in self.points):
+            choice = self.best(max_risk)
+            best = {"label": choice.point.label, "reason": choice.reason}
+        return {
+            "points": points,
+            "columns": list(names),
+            "failed": self.failed,
+            "limit": max_risk,
+            "best": best,
+            "risk_name": "risk: share of records linked correctly",
+            "loss_name": "loss: 0 none, 1 every record replaced by the mean",
+        }
+
+
+def compare(
+    frame: Any,
+    schema: Schema,
+    methods: Iterable[Method],
+    *,
+    seed: int = 0,
+    common_marginals: bool = False,
+    workers: int | None = None,
+    cache: bool | str | PathLike[str] = True,
+    progress: Progress | None = None,
+) -> RUMap:
+    """Run methods on a table and measure risk and utility of each.
+
+    Nothing is released, so the seed need not be secret; to release the chosen one, call `protect`.
+
+    Parameters
+    ----------
+    frame, schema
+        The table and what its columns are.
+    methods
+        The methods, each with its parameters.
+    seed
+        For the random choices of every method.
+    common_marginals
+        Reverse-map every masked table first, so that methods are compared at equal marginal distributions.
+    workers
+        How many methods run at once; by default one per processor, at most four.
+    cache
+        Keep the numbers in the user's cache (or in this folder), so that a second run computes only what is new.
+    progress
+        Called with the fraction of the methods that are done.
+    """
+    seed = check_integer("seed", seed, at_least=0)
+    chosen = list(methods)
+    if not chosen:
+        raise PlanError("there is no method to compare.", hint="Name at least one, such as Microaggregation(k=5).")
+    if common_marginals:
+        chosen = [one if isinstance(one, ReverseMapping) else ReverseMapping(one) for one in chosen]
+    store = _Store(cache, frame, schema, seed)
+    threads = min(os.cpu_count() or 1, 4) if workers is None else check_integer("workers", workers, at_least=1)
+    results: dict[int, dict[str, float] | TaxomaskError] = {}
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = {pool.submit(_measured, frame, schema, method, seed, store): i for i, method in enumerate(chosen)}
+        for done in as_completed(waiting):
+            results[waiting[done]] = done.result()
+            if progress is not None:
+                progress(len(results) / len(chosen))
+    outcomes = [(method, results[i]) for i, method in enumerate(chosen)]
+    failed = tuple((str(method), one.message) for method, one in outcomes if isinstance(one, TaxomaskError))
+    points = [
+        Point(str(method), method, one["risk"], one["loss"], one)
+        for method, one in outcomes
+        if not isinstance(one, TaxomaskError)
+    ]
+    return RUMap(tuple(_with_front(points)), failed)
+
+
+def _measured(frame: Any, schema: Schema, method: Method, seed: int, store: _Store) -> dict[str, float] | TaxomaskError:
+    known = store.read(method)
+    if known is not None:
+        return known
+    try:
+        release = protect(frame, schema, method, seed=seed)
+        numbers = summary(release)
+    except TaxomaskError as error:  # the others may still run; the reason is shown on the map
+        return error
+    store.write(method, numbers)
+    return numbers
+
+
+def _with_front(points: Sequence[Point]) -> Iterable[Point]:
+    for point in points:
+        beaten = any(
+            other.risk <= point.risk
+            and other.loss <= point.loss
+            and (other.risk, other.loss) != (point.risk, point.loss)
+            for other in points
+        )
+        yield Point(point.label, point.method, point.risk, point.loss, point.numbers, not beaten)
+
+
+class _Store:
+    """Numbers that were computed before, by the content of all that they depend on."""
+
+    def __init__(self, cache: bool | str | PathLike[str], frame: Any, schema: Schema, seed: int) -> None:
+        self._folder: Path | None = None
+        if cache is False:
+            return
+        self._folder = cache_folder("comparisons") if cache is True else Path(cache)
+        self._key = hashlib.sha256(
+            json.dumps([__version__, np.__version__, fingerprint(Frame(frame)), schema.fingerprint(), seed]).encode()
+        )
+
+    def _file(self, method: Method) -> Path:
+        assert self._folder is not None
+        key = self._key.copy()
+        key.update(repr(method).encode())
+        return self._folder / f"{key.hexdigest()}.json"
+
+    def read(self, method: Method) -> dict[str, float] | None:
+        if self._folder is None:
+            return None
+        try:
+            numbers: dict[str, float] = json.loads(self._file(method).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return numbers
+
+    def write(self, method: Method, numbers: dict[str, float]) -> None:
+        if self._folder is None:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            file = self._file(method)
+            part = file.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+            part.write_text(json.dumps(numbers), encoding="utf-8")
+            part.replace(file)
+        except OSError:  # a cache that cannot be written is no reason to stop
+            return

@@ -1,0 +1,142 @@
+"""A release on disk: verified on what was read back, in place as a whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import taxomask as tm
+from taxomask import publishing
+from taxomask.microdata.files import read_table
+from taxomask.publishing import publish, row_order
+
+N = 40
+TABLE = pa.table(
+    {
+        "name": [f"person {i}" for i in range(N)],
+        "age": [20 + i % 7 for i in range(N)],
+        "dx": ["0380", "25001", "4019", None] * (N // 4),
+        "remark": ["=1+1", "", None, "ü"] * (N // 4),
+    }
+)
+SCHEMA = tm.Schema(
+    [
+        tm.Attribute("name", role="identifier"),
+        tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+        tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm"),
+        tm.Attribute("remark", role="other"),
+    ]
+)
+
+
+@pytest.fixture
+def release() -> tm.Release:
+    return tm.protect(TABLE, SCHEMA, tm.Microaggregation(4), seed=5)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.tsv", "out.parquet", "out.arrow", "out.xlsx", "out.dta"])
+def test_what_is_on_disk_is_the_release_in_random_order(release: tm.Release, tmp_path: Path, name: str) -> None:
+    done = publish(release, str(tmp_path / name))
+    back = read_table(tmp_path / name, text=["dx", "remark"])
+    order = row_order(5, N)
+    assert not np.array_equal(order, np.arange(N))
+    assert back["age"].cast(pa.float64()).to_pylist() == release.data["age"].cast(pa.float64()).take(order).to_pylist()
+    assert [one or None for one in back["dx"].to_pylist()] == release.data["dx"].take(order).to_pylist()
+    assert all(check.holds for check in done.checks)
+    assert stat.S_IMODE(os.stat(tmp_path / name).st_mode) == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "out.audit.json", "out.note.md"])
+
+
+def test_the_audit_knows_the_seed_and_the_note_does_not(release: tm.Release, tmp_path: Path) -> None:
+    done = publish(release, str(tmp_path / "out.csv"), plan={"a": 1}, note="A note.")
+    audit = json.loads(done.audit.read_text())
+    assert (audit["seed"], audit["plan"], audit["rows"], audit["records"]) == (5, {"a": 1}, "shuffled", N)
+    assert set(audit["file_sha256"]) == {str(tmp_path / "out.csv")}
+    assert done.note.read_text() == "A note."
+
+
+def test_order_can_be_kept(release: tm.Release, tmp_path: Path) -> None:
+    publish(release, str(tmp_path / "out.parquet"), keep_order=True)
+    assert read_table(tmp_path / "out.parquet")["age"].to_pylist() == release.data["age"].to_pylist()
+
+
+def test_formulas_are_defused(release: tm.Release, tmp_path: Path) -> None:
+    publish(release, str(tmp_path / "safe.csv"))
+    publish(release, str(tmp_path / "raw.csv"), escape_cells=False)
+    assert "'=1+1" in (tmp_path / "safe.csv").read_text()
+    assert "'=1+1" not in (tmp_path / "raw.csv").read_text()
+
+
+def test_nothing_is_overwritten_without_force(release: tm.Release, tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("precious")
+    with pytest.raises(tm.DataError, match=r"out\.csv exists already"):
+        publish(release, str(tmp_path / "out.csv"))
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+    assert (tmp_path / "out.csv").read_text() == "precious"
+    publish(release, str(tmp_path / "out.csv"), force=True)
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == N + 1
+
+
+def test_a_file_that_appears_meanwhile_is_not_overwritten(
+    release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flush = publishing._flush
+
+    def late(path: Path) -> None:
+        (tmp_path / "out.csv").write_text("from elsewhere")
+        flush(path)
+
+    monkeypatch.setattr(publishing, "_flush", late)
+    with pytest.raises(tm.DataError, match=r"out\.csv exists already"):
+        publish(release, str(tmp_path / "out.csv"))
+    assert (tmp_path / "out.csv").read_text() == "from elsewhere"
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_damage_on_the_way_to_disk_stops_the_release(
+    release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = publishing.write_table
+
+    def damaged(table: Any, *arguments: Any, **options: Any) -> None:
+        place = table.column_names.index("age")
+        ages = table["age"].to_pylist()
+        write(table.set_column(place, "age", pa.array([ages[0] + 1, *ages[1:]])), *arguments, **options)
+
+    monkeypatch.setattr(publishing, "write_table", damaged)
+    with pytest.raises(tm.PromiseError, match="differs from what was written: column 'age'"):
+        publish(release, str(tmp_path / "out.csv"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_leftovers_of_a_killed_run_are_swept_and_those_of_a_running_one_are_not(
+    release: tm.Release, tmp_path: Path
+) -> None:
+    dead, alive = tmp_path / ".out.csv.4194303-ab12.part", tmp_path / f".out.csv.{os.getppid()}-ab12.part"
+    dead.touch()
+    alive.touch()
+    publish(release, str(tmp_path / "out.csv"))
+    assert (dead.exists(), alive.exists()) == (False, True)
+
+
+def test_a_folder_that_is_not_there(release: tm.Release, tmp_path: Path) -> None:
+    with pytest.raises(tm.DataError, match=r"cannot be written: No such file or directory"):
+        publish(release, str(tmp_path / "no" / "out.csv"))
+
+
+def test_several_copies_are_several_files(tmp_path: Path) -> None:
+    release = tm.protect(TABLE.drop_columns(["remark"]), tm.Schema(list(SCHEMA.values())[:3]), _twice(), seed=1)
+    done = publish(release, str(tmp_path / "out.csv.gz"))
+    assert [Path(name).name for name in done.tables] == ["out-1.csv.gz", "out-2.csv.gz"]
+    assert read_table(tmp_path / "out-1.csv.gz").num_rows == read_table(tmp_path / "out-2.csv.gz").num_rows == N
+
+
+def _twice() -> tm.Imputation:
+    return tm.Imputation(attributes=["age"], given=["dx"], copies=2)
