@@ -185,7 +185,7 @@ def test_only_what_was_changed_or_named() -> None:
     assert both.data.to_pydict() == {"a": [4, 3, 2, 1], "b": [1, 2, 3, 4], "c": [1, 1, 2, 2]}
     one = tm.protect(table, numbers(*"abc"), ReverseMapping(inner, attributes=["a"]), seed=1)
     assert one.data.to_pydict() == {"a": [4, 3, 2, 1], "b": [1, 2, 3, 5], "c": [1, 1, 2, 2]}
-    assert both.audit["parameters"]["inner"]["method"] == "replaced"
+    assert both.audit["parameters"]["inner"]["name"] == "replaced"
 
 
 def test_every_copy_is_mapped() -> None:

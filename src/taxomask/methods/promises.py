@@ -31,7 +31,7 @@ class KAnonymity(Promise):
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         sizes = np.bincount(equal_records(released, self.attributes))
-        smallest = int(sizes.min(initial=self.k))
+        smallest = int(sizes.min()) if len(sizes) else self.k
         listed = ", ".join(self.attributes)
         return Check(
             f"at least k = {self.k} records share every combination of {listed}",
@@ -121,7 +121,7 @@ class ExactMoments(Promise):
         columns = [original.columns[name] for name in self.attributes]
         before = np.column_stack([_numbers(column) for column in columns])
         after = np.column_stack([_numbers(code(released, column.attribute).column) for column in columns])
-        scale = np.nanmax(np.abs(before - np.nanmin(before, axis=0)), axis=0)
+        scale = np.fmax.reduce(np.abs(before - np.fmin.reduce(before, axis=0)), axis=0)  # NaN if all are missing
         complete = np.asarray(~np.isnan(before).any(axis=1))
         worst = 0.0
         for group in range(len(masked.groups.sizes)):
@@ -132,9 +132,8 @@ class ExactMoments(Promise):
                 x, y = before[rows] / unit, after[rows] / unit
                 middle = x.mean(axis=0)
                 products = (x - middle).T @ (x - middle) - (y - middle).T @ (y - middle)
-                worst = max(
-                    worst, float(np.abs(products).max() / len(rows)), float(np.abs(y.mean(axis=0) - middle).max())
-                )
+                means = np.abs(y.mean(axis=0) - middle).max()
+                worst = float(np.max([worst, np.abs(products).max() / len(rows), means]))  # NaN stays: a value was lost
         return Check(
             f"the means and covariances of {', '.join(self.attributes)} are kept in every group",
             worst <= 1e-7,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -105,9 +105,6 @@ class ReverseMapping(Method):
             assert isinstance(self.inner, Microaggregation)
             return (OriginalValues(), ProbabilisticAnonymity(self.inner.k, names))
         return (OriginalValues(),)
-
-    def parameters(self) -> dict[str, Any]:
-        return super().parameters() | {"inner": {"method": self.inner.name, "parameters": self.inner.parameters()}}
 
     def _check(self) -> None:
         check_choice("unlinked", self.unlinked, ["error", "quantile"])

@@ -1,0 +1,39 @@
+"""Which attributes a method treats, by their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from ..errors import SchemaError
+from ..microdata import Kind, Microdata
+from .base import chosen
+
+__all__ = ["each", "treatable"]
+
+Setting = TypeVar("Setting")
+
+
+def treatable(
+    data: Microdata, attributes: Iterable[str] | None, kinds: tuple[Kind, ...], method: str
+) -> tuple[str, ...]:
+    """The attributes named, or by default the quasi-identifiers of the kinds that the method can treat."""
+    listed = " or ".join(kinds)
+    default = tuple(name for name in data.schema.quasi_identifiers if data.schema[name].kind in kinds)
+    names = tuple(dict.fromkeys(chosen(data, attributes, default, f"{listed} quasi-identifier")))
+    for name in names:
+        kind = data.schema[name].kind
+        if kind not in kinds:
+            raise SchemaError(
+                f"{method} cannot treat {name!r}, which is {kind}.", hint=f"Name attributes that are {listed}."
+            )
+    return names
+
+
+def each(
+    data: Microdata, setting: Setting | Mapping[str, Setting], kinds: tuple[Kind, ...], method: str
+) -> dict[str, Setting]:
+    """A setting for each attribute: as given by name, or the same for all that can be treated."""
+    if isinstance(setting, Mapping):
+        return {name: setting[name] for name in treatable(data, setting, kinds, method)}
+    return dict.fromkeys(treatable(data, None, kinds, method), setting)

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import PlanError
+from ..microdata import Microdata, TaxonomicColumn
+from ._classes import check_k, distinct_rows, emptied
+from ._kept import how_many
+from ._ladders import Ladder, ladder
+from .base import Masked, Method, Progress, Promise, chosen
+from .promises import KAnonymity
+from .recoding import known_to_first
+
+__all__ = ["Generalisation"]
+
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Generalisation(Method):
+    """Attributes are made coarser, one step at a time, until every combination of values is shared by k records.
+
+    The greedy search of Datafly: while more records than the limit are in classes of fewer than k, the attribute with
+    the most different values goes up one step, for all records alike. A taxonomic attribute loses a level of its
+    taxonomy (as in `Recoding`). Numbers and ordered categories are put into intervals with about as many records each,
+    half as many intervals at each step; since an interval cannot be written into a column of numbers, its mean (the
+    median of ordered categories) is. Plain categories have no step but the last one, which takes all values of an
+    attribute away. Steps that leave an attribute one value or none are taken when nothing else is left, those that lose
+    least first.
+
+    The records that are then still in classes of fewer than k are suppressed: all their protected cells become missing.
+    Suppressed records are a class of their own; if they are fewer than k, some more are suppressed, taken at random
+    from the largest class.
+
+    Parameters
+    ----------
+    k
+        The smallest class.
+    suppression
+        The largest share of records that may be suppressed.
+    attributes
+        The columns to protect; by default all quasi-identifiers.
+
+    References
+    ----------
+    Sweeney (2002), Achieving k-anonymity privacy protection using generalization and suppression, International Journal
+    of Uncertainty, Fuzziness and Knowledge-Based Systems 10, doi 10.1142/S021848850200165X.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"age": [20, 22, 70, 72], "dx": ["25001", "25002", "4019", "4010"]})
+    >>> schema = tm.Schema([
+    ...     tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+    ...     tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm"),
+    ... ])
+    >>> tm.protect(table, schema, tm.Generalisation(k=2)).data.to_pydict()
+    {'age': [21, 21, 71, 71], 'dx': ['250', '250', '401', '401']}
+    """
+
+    k: int
+    suppression: float = 0.05
+    attributes: Sequence[str] | None = None
+
+    name = "generalisation"
+    about = "Makes values coarser until k records share every combination, and suppresses a few records."
+    reference = "Sweeney (2002), doi 10.1142/S021848850200165X"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        k = check_k(self.k, data.n)
+        share = self.suppression
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise PlanError(f"suppression must be a share between 0 and 1; got {share!r}.", hint="0.05 allows 5 %.")
+        names = self._attributes(data)
+        for name in names:
+            if isinstance(data.columns[name], TaxonomicColumn):
+                known_to_first(data, name)
+        search = _Search([ladder(data.columns[name]) for name in names])
+        while (suppressed := search.suppressed(k, share * data.n, rng)) is None:
+            search.climb()
+        columns = {
+            name: emptied(one.written(step), suppressed)
+            for name, one, step in zip(names, search.ladders, search.steps, strict=True)
+        }
+        steps = "; ".join(one.described(step) for one, step in zip(search.ladders, search.steps, strict=True))
+        return Masked(
+            data.replace(columns),
+            notes=(
+                f"Generalised to: {steps}.",
+                f"{how_many(int(suppressed.sum()), data.n)} records suppressed.",
+            ),
+        )
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        return (KAnonymity(self.k, self._attributes(data)),)
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
+
+
+class _Search:
+    """The step that each attribute has reached, and the classes that the records form there.
+
+    ``cells`` has a row per class, with the values of one of its records: what a further step joins, it finds from them.
+    """
+
+    def __init__(self, ladders: list[Ladder]) -> None:
+        self.ladders = ladders
+        self.steps = [0] * len(ladders)
+        self.cells = np.column_stack([one.codes for one in ladders])
+        self.number: Int = np.arange(len(self.cells))
+        self._join()
+
+    def suppressed(self, k: int, limit: float, rng: np.random.Generator) -> NDArray[np.bool_] | None:
+        """The records to suppress so that all classes have k; None if there would be too many."""
+        small = self.sizes < k
+        records = int(self.sizes[small].sum())
+        if records > limit:
+            return None
+        chosen: NDArray[np.bool_] = small[self.number]
+        missing = np.logical_and.reduce([now == one.count for one, now in zip(self.ladders, self._now(), strict=True)])
+        short = k - records - int(self.sizes[missing & ~small].sum())
+        if not records or short <= 0:
+            return chosen
+        if records + short > limit:
+            return None
+        largest = int(self.sizes.argmax())
+        if self.sizes[largest] < k + short:
+            return None
+        chosen[rng.choice(np.flatnonzero(self.number == largest), short, replace=False)] = True
+        return chosen
+
+    def climb(self) -> None:
+        """One more step for an attribute."""
+        open_ = [place for place, one in enumerate(self.ladders) if self.steps[place] < one.last]
+        self.steps[max(open_, key=self._rank)] += 1
+        self._join()
+
+    def _rank(self, place: int) -> tuple[int, int, int]:
+        """The attribute with the most values comes first; the first of equal ones.
+
+        Those that the next step leaves with one value or none come after the others, the one that has the fewest to
+        lose first, if the step joins anything.
+        """
+        one, step = self.ladders[place], self.steps[place]
+        now = one.values(step)
+        if one.values(step + 1) > 1:
+            return 2, now + one.gaps, -place
+        return int(now + one.gaps > 1), -now, -place
+
+    def _now(self) -> list[Int]:
+        return [
+            one.classes(step)[self.cells[:, i]]
+            for i, (one, step) in enumerate(zip(self.ladders, self.steps, strict=True))
+        ]
+
+    def _join(self) -> None:
+        first, number = distinct_rows(np.column_stack(self._now()))
+        self.cells = self.cells[first]
+        self.number = number[self.number]
+        self.sizes = np.bincount(self.number)

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..checks import check_choice, check_number
+from ..microdata import ContinuousColumn, Kind, Microdata
+from ..microdata.frames import Frame
+from ._attributes import treatable
+from ._kept import MissingStays, released_column
+from .base import Check, Masked, Method, Progress, Promise
+
+__all__ = ["KeptSigns", "MultiplicativeNoise"]
+
+
+@dataclass(frozen=True)
+class MultiplicativeNoise(Method):
+    """Every number is multiplied by a random factor with mean 1.
+
+    y = x·f, with f independent of x, of mean 1 and standard deviation ``amount``: large values change more than small
+    ones, and means stay as they are in expectation. The variance s² becomes s² + amount²·(s² + mean²). Zeros stay zero,
+    which is noted, and missing values missing. Not for dates, whose zero is arbitrary.
+
+    Parameters
+    ----------
+    amount
+        The standard deviation of the factors.
+    distribution
+        Of the factors: ``"lognormal"``, always positive, so that every value keeps its sign, or ``"normal"``.
+    attributes
+        The columns to protect; by default all continuous quasi-identifiers.
+
+    References
+    ----------
+    Kim, Winkler (2003), Multiplicative noise for masking continuous data, US Census Bureau, Research Report Series
+    (Statistics 2003-01).
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"cost": [0.0, 10.0, 1000.0, -50.0]})
+    >>> schema = tm.Schema([tm.Attribute("cost", role="quasi_identifier", kind="continuous")])
+    >>> release = tm.protect(table, schema, tm.MultiplicativeNoise(0.2), seed=1)
+    >>> [(y > 0) - (y < 0) for y in release.data["cost"].to_pylist()]
+    [0, 1, 1, -1]
+    """
+
+    amount: float = 0.1
+    distribution: Literal["lognormal", "normal"] = "lognormal"
+    attributes: Sequence[str] | None = None
+
+    name = "multiplicative_noise"
+    about = "Multiplies every number by a random factor close to 1."
+    reference = "Kim, Winkler (2003), Multiplicative noise for masking continuous data"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        amount = check_number("amount", self.amount, above=0, at_most=100, hint="0.1 is a common choice.")
+        check_choice("distribution", self.distribution, ["lognormal", "normal"])
+        columns, notes = {}, []
+        for name in self._attributes(data):
+            column = data.columns[name]
+            assert isinstance(column, ContinuousColumn)
+            if self.distribution == "normal":
+                factors = rng.normal(1.0, amount, data.n)
+            else:
+                spread = np.log1p(amount**2)
+                factors = rng.lognormal(-spread / 2, np.sqrt(spread), data.n)
+            columns[name] = column.with_values(column.values * factors)
+            zeros = int((column.values == 0).sum())
+            if zeros:
+                notes.append(f"{name}: {zeros:,} zeros stay as they are.")
+        return Masked(data.replace(columns), notes=tuple(notes))
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        names = self._attributes(data)
+        signs = (KeptSigns(names),) if self.distribution == "lognormal" else ()
+        return (MissingStays(names), *signs)
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return treatable(data, self.attributes, (Kind.CONTINUOUS,), self.name)
+
+
+@dataclass(frozen=True)
+class KeptSigns(Promise):
+    """Positive numbers stay positive, negative ones negative, and zeros zero."""
+
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        changed = 0
+        for name in self.attributes:
+            before, after = original.columns[name], released_column(released, original, name)
+            assert isinstance(before, ContinuousColumn)
+            assert isinstance(after, ContinuousColumn)
+            both = ~before.missing & ~after.missing
+            changed += int((np.sign(before.values[both]) != np.sign(after.values[both])).sum())
+        return Check(
+            f"every number of {', '.join(self.attributes)} keeps its sign", changed == 0, f"{changed:,} do not"
+        )

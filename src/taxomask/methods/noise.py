@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_number
+from ..errors import DataError, PlanError
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
+from ..microdata.frames import Frame
+from ._attributes import treatable
+from ._kept import MissingStays, released_column
+from .base import Check, Masked, Method, Progress, Promise
+
+__all__ = ["KeptMoments", "Noise"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Noise(Method):
+    """Normal noise is added to every number.
+
+    y = x + e, e normal with mean 0. Independent noise has the covariance matrix amount² · diag(s²), s² the variances of
+    the attributes; correlated noise has amount² · S, proportional to the covariance matrix S of the data, so that
+    correlations stay as they are. Both enlarge the variances by the factor 1 + amount², unless moments are kept.
+
+    Ordered categories get noise on their positions, rounded to the nearest position and cut off at the ends of the
+    scale, which pulls values a little away from the ends. For plain categories see `Pram`, for taxonomic ones
+    `MarginalityNoise`. Missing values stay missing.
+
+    Parameters
+    ----------
+    amount
+        The standard deviation of the noise as a share of that of the attribute.
+    correlated
+        Noise with the correlations of the data, measured on the records without missing values.
+    keep_moments
+        Move the noisy numbers linearly, as little as possible, so that the mean and variance of each continuous
+        attribute are exactly those of the input; with ``correlated`` all covariances too, over the records in which no
+        continuous attribute is missing. Not for dates, which are rounded to their unit when they are written.
+    attributes
+        The columns to protect; by default all continuous and ordinal quasi-identifiers.
+
+    References
+    ----------
+    Kim (1986), A method for limiting disclosure in microdata based on random noise and transformation, Proceedings of
+    the ASA Section on Survey Research Methods; Brand (2002), Microdata protection through noise addition, LNCS 2316,
+    doi 10.1007/3-540-47804-3_8.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"age": [20.0, 30.0, 40.0, 70.0]})
+    >>> schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+    >>> release = tm.protect(table, schema, tm.Noise(0.5, keep_moments=True), seed=1)
+    >>> age = release.data["age"].to_numpy()
+    >>> round(float(age.mean()), 9), round(float(age.var()), 9)
+    (40.0, 350.0)
+    """
+
+    amount: float = 0.1
+    correlated: bool = False
+    keep_moments: bool = False
+    attributes: Sequence[str] | None = None
+
+    name = "noise"
+    about = "Adds random noise to every number, in proportion to how much the attribute varies."
+    reference = "Brand (2002), doi 10.1007/3-540-47804-3_8"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        amount = check_number("amount", self.amount, above=0, at_most=100, hint="0.1 is a common choice.")
+        for option in ("correlated", "keep_moments"):
+            if not isinstance(getattr(self, option), bool):
+                raise PlanError(f"{option} must be true or false; got {getattr(self, option)!r}.")
+        names = self._attributes(data)
+        numbers = np.column_stack([_numbers(data.columns[name]) for name in names])
+        noisy = numbers + amount * self._unit_noise(numbers, names, rng)
+        for block in self._blocks(data):
+            places = np.array([names.index(name) for name in block])
+            rows = np.flatnonzero(_complete(numbers[:, places]))
+            where = np.ix_(rows, places)
+            noisy[where] = with_moments_of(numbers[where], noisy[where])
+        columns = {name: _written(data.columns[name], noisy[:, i]) for i, name in enumerate(names)}
+        still = [name for name, column in zip(names, numbers.T, strict=True) if _deviation(column) == 0]
+        notes = (f"No noise was added to what does not vary: {', '.join(still)}.",) if still else ()
+        return Masked(data.replace(columns), notes=notes)
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        return (MissingStays(self._attributes(data)), *map(KeptMoments, self._blocks(data)))
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return treatable(data, self.attributes, (Kind.CONTINUOUS, Kind.ORDINAL), self.name)
+
+    def _unit_noise(self, numbers: Float, names: tuple[str, ...], rng: np.random.Generator) -> Float:
+        """Noise with the standard deviations of the attributes."""
+        drawn = rng.standard_normal(numbers.shape)
+        if self.correlated:
+            rows = _complete(numbers)
+            if rows.sum() < 2:
+                raise DataError(
+                    f"{rows.sum()} records have a value in all of {', '.join(names)}, too few for correlations.",
+                    hint="Leave out attributes with many missing values, or use correlated=False.",
+                )
+            drawn = np.einsum("ij,jk->ik", drawn, _root(_correlations(numbers[rows]))[0])
+        return np.asarray(drawn * [_deviation(column) for column in numbers.T])
+
+    def _blocks(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
+        """The attributes whose moments are kept: each by itself, or all together with their covariances."""
+        if not self.keep_moments:
+            return ()
+        columns = {name: data.columns[name] for name in self._attributes(data)}
+        varying = [
+            name
+            for name, column in columns.items()
+            if isinstance(column, ContinuousColumn) and _deviation(column.values) > 0
+        ]
+        if not varying:
+            return ()
+        blocks = (tuple(varying),) if self.correlated else tuple((name,) for name in varying)
+        for block in blocks:
+            records = int(_complete(np.column_stack([_numbers(columns[name]) for name in block])).sum())
+            if records < len(block) + 2:
+                raise DataError(
+                    f"{records} records have a value in all of {', '.join(block)}, too few to keep moments and change "
+                    "anything.",
+                    hint="Leave out attributes with many missing values, or use keep_moments=False.",
+                )
+        return blocks
+
+
+@dataclass(frozen=True)
+class KeptMoments(Promise):
+    """These attributes have the original means, variances and covariances, over records without missing values."""
+
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        before = np.column_stack([_numbers(original.columns[name]) for name in self.attributes])
+        after = np.column_stack([_numbers(released_column(released, original, name)) for name in self.attributes])
+        rows = _complete(before)
+        before, after = before[rows], after[rows]
+        unit = np.ptp(before, axis=0) + 1e-8 * np.abs(before).max(axis=0)  # decimal files do not keep every bit
+        unit[unit == 0] = 1.0
+        middle = before.mean(axis=0)
+        x, y = (before - middle) / unit, (after - middle) / unit
+        difference = np.abs([*(y.mean(axis=0) - x.mean(axis=0)), *((y.T @ y - x.T @ x) / len(x)).ravel()]).max()
+        what = "means and covariances" if len(self.attributes) > 1 else "mean and variance"
+        return Check(
+            f"the {what} of {', '.join(self.attributes)} are kept",
+            bool(difference <= 1e-7),
+            f"largest difference {difference:.1e} of the range",
+        )
+
+
+def with_moments_of(x: Float, y: Float) -> Float:
+    """y moved linearly so that its means and covariances are those of x.
+
+    Of all such maps the one that moves standardised values least: A = F^(-1/2) (F^(1/2) W F^(1/2))^(1/2) F^(-1/2),
+    with F the covariance matrix found and W the one wanted, both in units of the deviations of x.
+    """
+    origin = x[0]
+    middle = (x - origin).mean(axis=0)
+    scale = x.std(axis=0)
+    scale[scale == 0] = 1.0
+    a = (x - origin - middle) / scale
+    b = (y - y.mean(axis=0)) / scale
+    wanted, found = (np.einsum("ij,ik->jk", z, z) / len(z) for z in (a, b))
+    root, inverse = _root(found)
+    move = inverse @ _root(root @ wanted @ root)[0] @ inverse
+    moved = np.einsum("ij,jk->ik", b, move)
+    return np.asarray(origin + (middle + (moved - moved.mean(axis=0)) * scale))
+
+
+def _root(matrix: Float) -> tuple[Float, Float]:
+    """The symmetric square root of a covariance matrix, and its inverse where there is one."""
+    values, vectors = np.linalg.eigh(matrix)
+    roots = np.sqrt(np.where(values > 1e-12 * values.max(), values, 0.0))
+    inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
+    return (vectors * roots) @ vectors.T, (vectors * inverse) @ vectors.T
+
+
+def _correlations(values: Float) -> Float:
+    """Correlations; 0 with what does not vary."""
+    deviations = values - values.mean(axis=0)
+    size = np.sqrt(np.square(deviations).sum(axis=0))
+    varies = size > 1e-12 * np.abs(values).max(axis=0) * np.sqrt(len(values))
+    unit = np.divide(deviations, size, out=np.zeros_like(deviations), where=varies)
+    matrix = np.einsum("ij,ik->jk", unit, unit)
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def _deviation(values: Float) -> float:
+    """The standard deviation of the values that are not missing; exactly 0 if they are all the same."""
+    present = values[~np.isnan(values)]
+    return float(np.std(present - present[0], ddof=1)) if len(present) > 1 else 0.0
+
+
+def _complete(numbers: Float) -> NDArray[np.bool_]:
+    return np.asarray(~np.isnan(numbers).any(axis=1))
+
+
+def _numbers(column: Column) -> Float:
+    """Numbers, or the positions of ordered categories; NaN where missing."""
+    if isinstance(column, ContinuousColumn):
+        return column.values
+    assert isinstance(column, CategoricalColumn)
+    return np.where(column.missing, np.nan, column.codes)
+
+
+def _written(column: Column, values: Float) -> Column:
+    if isinstance(column, ContinuousColumn):
+        return column.with_values(values)
+    assert isinstance(column, CategoricalColumn)
+    positions = np.rint(np.clip(values, 0, len(column.categories) - 1))
+    return column.with_codes(np.where(column.missing, -1, positions))

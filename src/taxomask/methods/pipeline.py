@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import PlanError, PromiseError
+from ..microdata import Microdata
+from ..microdata.frames import Frame
+from .base import Check, Masked, Method, Progress, Promise
+
+__all__ = ["Pipeline"]
+
+
+@dataclass(frozen=True)
+class Pipeline(Method):
+    """Several methods one after the other, each masking what the one before made.
+
+    A later step can undo what an earlier one promised: noise after microaggregation ends k-anonymity, rounding after a
+    permutation ends the permutation. Therefore the promises of all steps are looked at on the final table, each
+    against the table that its step was given. Those of the last step must hold. Those of an earlier step are claimed if
+    they hold on the final table; a note says which are not, and why. A promise that does not even hold right after its
+    own step is a fault and stops the release.
+
+    The generator is passed from step to step. Groups are those of the last step that made any; swaps of the same
+    attribute follow each other. A method that makes several tables can only be the last step.
+
+    Parameters
+    ----------
+    methods
+        The steps, in order.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"age": [20, 21, 70, 73]})
+    >>> schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+    >>> release = tm.protect(table, schema, tm.Pipeline([tm.Microaggregation(k=2), tm.Rounding(1)]))
+    >>> release.data["age"].to_pylist()
+    [20, 20, 72, 72]
+    >>> print(release.promise[-2])
+    holds: step 1 (microaggregation): at least k = 2 records share every combination of age (the smallest of 2 ...)
+    """
+
+    methods: Sequence[Method]
+
+    name = "pipeline"
+    about = "Applies several methods one after the other."
+    reference = "none"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        methods = self._checked()
+        steps: list[_Step] = []
+        current = data
+        for place, method in enumerate(methods):
+            report = None if progress is None else partial(_report, progress, place, len(methods))
+            masked = method.mask(current, rng, report)
+            if masked.copies and place + 1 < len(methods):
+                raise PlanError(
+                    f"{method.name} makes several tables and is not the last step.", hint="Put it last, or make one."
+                )
+            steps.append(_Step(f"step {place + 1} ({method.name})", current, masked, method.promises(current)))
+            current = masked.data
+        finals = [Frame(copy.to_frame()) for copy in steps[-1].masked.copies or (current,)]
+        lost = [note for place in range(len(steps) - 1) for note in _settle(steps, place, finals)]
+        results = [step.masked for step in steps]
+        linked = [all(masked.linked for masked in results[place + 1 :]) for place in range(len(results))]
+        groups = [masked.groups for masked, still in zip(results, linked, strict=True) if still and masked.groups]
+        return _Piped(
+            current,
+            groups[-1] if groups else None,
+            (*(f"{step.title}: {note}" for step in steps for note in step.masked.notes), *lost),
+            _joined([masked.swaps for masked in results]),
+            results[-1].copies,
+            all(masked.linked for masked in results),
+            tuple(steps),
+        )
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        return tuple(_OfStep(place) for place in range(len(self._checked())))
+
+    def _checked(self) -> tuple[Method, ...]:
+        methods = self.methods
+        if not isinstance(methods, Sequence) or not methods or not all(isinstance(one, Method) for one in methods):
+            raise PlanError(
+                f"methods must be a list of at least one method; got {methods!r}.",
+                hint="For example Pipeline([Microaggregation(k=5), Rounding(1)]).",
+            )
+        return tuple(methods)
+
+
+@dataclass(eq=False)
+class _Step:
+    """What a step was given and made, and which of its promises are claimed for the final table."""
+
+    title: str
+    before: Microdata
+    masked: Masked
+    claims: tuple[Promise, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Piped(Masked):
+    """The result of the last step, with all steps."""
+
+    steps: tuple[_Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class _OfStep(Promise):
+    """What a step promises and still holds on the final table."""
+
+    place: int
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        assert isinstance(masked, _Piped)
+        step = masked.steps[self.place]
+        last = self.place + 1 == len(masked.steps)
+        made = replace(step.masked, data=masked.data) if last else step.masked  # one of several copies, perhaps
+        checks = [promise.check(step.before, released, made) for promise in step.claims]
+        if not checks:
+            return Check(f"{step.title}: nothing", True, "no promise to check")
+        return Check(
+            f"{step.title}: {'; '.join(check.promise for check in checks)}",
+            all(check.holds for check in checks),
+            "; ".join(check.found for check in checks),
+        )
+
+
+def _settle(steps: list[_Step], place: int, finals: list[Frame]) -> list[str]:
+    """Keep the promises of a step that hold on the final tables; a note on each of the others."""
+    step = steps[place]
+    linked = all(later.masked.linked for later in steps[place + 1 :])
+    own: Frame | None = None
+    claims, notes = [], []
+    for promise in step.claims:
+        checks = [promise.check(step.before, final, step.masked) for final in finals] if linked else []
+        if linked and all(check.holds for check in checks):
+            claims.append(promise)
+            continue
+        own = own or Frame(step.masked.data.to_frame())
+        at_once = promise.check(step.before, own, step.masked)
+        if not at_once.holds:
+            raise PromiseError(
+                f"the release was stopped after {step.title}:\n  {at_once}",
+                hint="Nothing was released. Change the parameters of the method; if that does not help, report a bug.",
+            )
+        why = next((check.found for check in checks if not check.holds), "a later step makes new records")
+        notes.append(f"No longer claimed after later steps, {step.title}: {at_once.promise} ({why}).")
+    step.claims = tuple(claims)
+    return notes
+
+
+def _joined(logs: list[Any]) -> dict[str, NDArray[np.int64]] | None:
+    """The swaps of all steps, those of the same attribute one after the other."""
+    known = [log for log in logs if log is not None]
+    if not known:
+        return None
+    names = dict.fromkeys(name for log in known for name in log)
+    return {name: np.concatenate([log[name] for log in known if name in log]) for name in names}
+
+
+def _report(progress: Progress, part: int, parts: int, done: float) -> None:
+    progress((part + done) / parts)

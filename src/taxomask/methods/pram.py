@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_number
+from ..errors import DataError, PlanError
+from ..microdata import CategoricalColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata.frames import Frame
+from ..microdata.sharing import alike
+from ._attributes import treatable
+from ._kept import MissingStays, differs, how_many, released_column
+from ._neighbourhoods import rows_by_code
+from .base import Check, Masked, Method, Progress, Promise
+
+__all__ = ["OnlySeen", "Pram", "invariant_flows"]
+
+Float = NDArray[np.float64]
+MOST_CATEGORIES = 5_000  # a table of 5,000 x 5,000 distances takes 200 MB
+
+
+@dataclass(frozen=True)
+class Pram(Method):
+    """Post-randomisation: every category is kept or, with some probability, drawn anew.
+
+    The transition matrix is P = keep·I + (1 - keep)·R. It is invariant: with t the counts of the categories, t P = t,
+    so that the expected counts are the original ones and tables of counts need no correction. Flat redraws follow the
+    frequencies: R(a→b) = t_b / n. Semantic ones prefer close categories: R(a→b) = x_a·exp(-d(a, b) / h)·x_b / t_a, with
+    x the scaling that makes the sums right, and h = ``reach`` times the mean distance between two records; a category
+    itself counts as far away as the nearest other one. It may be drawn again, so that a value is kept with at least the
+    probability ``keep``; how many values are expected to change is in the notes.
+
+    Ordered categories are as far apart as their positions, plain ones have no distances and are redrawn flat. Only
+    categories that occur are drawn. Missing values stay missing.
+
+    Parameters
+    ----------
+    keep
+        The probability that a value is kept for sure; 1 changes nothing.
+    semantic
+        Whether close categories are more likely. Needs a table of distances between the categories, at most 5,000.
+    reach
+        How far a redrawn value goes, as a share of the mean distance between records; only if semantic.
+    attributes
+        The columns to protect; by default all nominal, ordinal and taxonomic quasi-identifiers.
+
+    References
+    ----------
+    Gouweleeuw, Kooiman, Willenborg, de Wolf (1998), Post randomisation for statistical disclosure control: theory and
+    implementation, Journal of Official Statistics 14.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"sex": ["f"] * 600 + ["m"] * 400})
+    >>> schema = tm.Schema([tm.Attribute("sex", role="quasi_identifier", kind="nominal")])
+    >>> release = tm.protect(table, schema, tm.Pram(keep=0.8), seed=1)
+    >>> release.notes[0]
+    'sex: 110 of 1,000 (11.0 %) values changed; 96.0 were expected to.'
+    """
+
+    keep: float = 0.8
+    semantic: bool = True
+    reach: float = 0.05
+    attributes: Sequence[str] | None = None
+
+    name = "pram"
+    about = "Changes some categories at random, preferably to similar ones, so that the counts stay as expected."
+    reference = "Gouweleeuw, Kooiman, Willenborg, de Wolf (1998), Journal of Official Statistics 14"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        keep = check_number("keep", self.keep, above=0, at_most=1, hint="0.8 is a common choice.")
+        check_number("reach", self.reach, above=0, at_most=1e6, hint="0.05 is a good choice.")
+        if not isinstance(self.semantic, bool):
+            raise PlanError(f"semantic must be true or false; got {self.semantic!r}.")
+        columns, notes = {}, []
+        for name in self._attributes(data):
+            column = data.columns[name]
+            assert isinstance(column, CategoricalColumn)
+            columns[name], expected = self._redrawn(column, keep, rng)
+            changed = how_many(int(differs(column, columns[name]).sum()), int(column.counts.sum()))
+            notes.append(f"{name}: {changed} values changed; {expected:,.1f} were expected to.")
+        return Masked(data.replace(columns), notes=tuple(notes))
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        names = self._attributes(data)
+        return MissingStays(names), OnlySeen(names)
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return treatable(data, self.attributes, (Kind.NOMINAL, Kind.ORDINAL, Kind.TAXONOMIC), self.name)
+
+    def _redrawn(
+        self, column: CategoricalColumn, keep: float, rng: np.random.Generator
+    ) -> tuple[CategoricalColumn, float]:
+        """The column after randomisation, and how many values were expected to change."""
+        codes = column.codes.copy()
+        rows = np.flatnonzero(~column.missing)
+        rows = rows[rng.random(len(rows)) >= keep]
+        ticket = rng.random(len(rows))
+        seen = np.flatnonzero(column.counts)
+        counts = column.counts[seen]
+        n = max(int(counts.sum()), 1)
+        if not self.semantic or not (isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL):
+            codes[rows] = seen[np.searchsorted(np.cumsum(counts), np.floor(ticket * n), side="right")]
+            again = np.square(counts).sum() / n
+        else:
+            flows = invariant_flows(_distances(column, seen), counts, self.reach)
+            number = np.full(len(column.categories), -1)
+            number[seen] = np.arange(len(seen))
+            for old, mine in rows_by_code(number[codes[rows]], len(seen)):
+                total = np.cumsum(flows[old])
+                new = np.searchsorted(total, ticket[mine] * total[-1], side="right")
+                codes[rows[mine]] = seen[np.minimum(new, len(seen) - 1)]
+            again = np.trace(flows)
+        return column.with_codes(codes), float((1 - keep) * (counts.sum() - again))
+
+
+@dataclass(frozen=True)
+class OnlySeen(Promise):
+    """Only categories that occur in the original table are released."""
+
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        new = 0
+        for name in self.attributes:
+            before, after = alike(original.columns[name], released_column(released, original, name))
+            assert isinstance(before, CategoricalColumn)
+            assert isinstance(after, CategoricalColumn)
+            new += int(((after.counts > 0) & (before.counts == 0)).sum())
+        return Check(
+            f"only original categories of {', '.join(self.attributes)} are released", new == 0, f"{new:,} others"
+        )
+
+
+def invariant_flows(distances: Float, counts: NDArray[np.int64], reach: float) -> Float:
+    """F = X·W·X with X diagonal and row sums t: F(a, b) of the t_a records of category a go to b.
+
+    W(a, b) = exp(-d(a, b) / h), and W(a, a) that of the nearest other category. F is symmetric, so that as many leave a
+    category as arrive: R = F / t is invariant. Scaling stops when the sums are right to 1e-9; what is still missing
+    then goes to the diagonal, so that they are right to the last bits.
+    """
+    t = counts.astype(float)
+    n = t.sum()
+    mean = float(t @ np.einsum("ij,j->i", distances, t)) / max(n * (n - 1), 1.0)
+    flows = np.exp(-distances / (reach * mean)) if mean > 0 else np.ones_like(distances)
+    np.fill_diagonal(flows, 0.0)
+    np.fill_diagonal(flows, np.maximum(flows.max(axis=1, initial=0.0), 1e-200))
+    x = np.sqrt(t / flows.diagonal())
+    for _ in range(1_000):
+        short = t / (x * np.einsum("ij,j->i", flows, x))
+        if np.abs(short - 1).max(initial=0.0) <= 1e-9:
+            break
+        x *= np.sqrt(short)
+    x *= np.minimum(t / (x * np.einsum("ij,j->i", flows, x)), 1.0)
+    flows *= x[:, None]
+    flows *= x
+    flows[np.diag_indices(len(t))] += np.maximum(t - flows.sum(axis=1), 0.0)
+    return flows
+
+
+def _distances(column: CategoricalColumn, seen: NDArray[np.intp]) -> Float:
+    """The distances between the categories that occur."""
+    if len(seen) > MOST_CATEGORIES:
+        raise DataError(
+            f"column {column.attribute.name!r} has {len(seen):,} categories, too many for a table of distances "
+            f"(at most {MOST_CATEGORIES:,}).",
+            hint="Use semantic=False, or recode the column to a higher level of its taxonomy first.",
+        )
+    if not isinstance(column, TaxonomicColumn):
+        return np.abs(seen[:, None] - seen).astype(float)
+    if column.has_table or column.further is not None:
+        return column.table[np.ix_(seen, seen)]
+    scope = column.scopes[0]
+    return scope.taxonomy.table(column.positions[seen], distance=column.attribute.distance, scope=scope)

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_number
+from ..errors import PlanError
+from ..microdata import ContinuousColumn, Kind, Microdata
+from ..microdata.frames import Frame
+from ._attributes import each
+from ._kept import MissingStays, released_column
+from .base import Check, Masked, Method, Progress, Promise
+
+__all__ = ["KeptTotal", "Multiples", "Rounding"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rounding(Method):
+    """Numbers are rounded to multiples of a base.
+
+    Missing values stay missing.
+
+    Parameters
+    ----------
+    base
+        One for all continuous quasi-identifiers, or a mapping from attributes to bases.
+    random
+        False: to the nearest multiple, halves to the even one. True: up or down at random, with probabilities such that
+        the expected value is the original one; the choices are tied together (systematic sampling in random order) so
+        that the total of the column changes by less than one base.
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, Wiley, doi 10.1002/9781118348239; Cox (1987), A
+    constructive procedure for unbiased controlled rounding, Journal of the American Statistical Association 82,
+    doi 10.1080/01621459.1987.10478456.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"cost": [101, 102, 103, 104]})
+    >>> schema = tm.Schema([tm.Attribute("cost", role="quasi_identifier", kind="continuous")])
+    >>> tm.protect(table, schema, tm.Rounding(5)).data["cost"].to_pylist()
+    [100, 100, 105, 105]
+    >>> sum(tm.protect(table, schema, tm.Rounding(5, random=True)).data["cost"].to_pylist())
+    410
+    """
+
+    base: float | Mapping[str, float]
+    random: bool = False
+
+    name = "rounding"
+    about = "Rounds numbers to multiples of a base."
+    reference = "Cox (1987), doi 10.1080/01621459.1987.10478456"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        if not isinstance(self.random, bool):
+            raise PlanError(f"random must be true or false; got {self.random!r}.")
+        columns = {}
+        for name, base in self._bases(data).items():
+            column = data.columns[name]
+            assert isinstance(column, ContinuousColumn)
+            times = column.values / base
+            if self.random:
+                present = rng.permutation(np.flatnonzero(~column.missing))
+                times[present] = _up_or_down(times[present], rng)
+            columns[name] = column.with_values(_times(np.rint(times), base))
+        return Masked(data.replace(columns))
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        bases = self._bases(data)
+        promises: list[Promise] = [MissingStays(tuple(bases))]
+        for name, base in bases.items():
+            promises.append(Multiples(name, base))
+            if self.random:
+                promises.append(KeptTotal(name, base))
+        return tuple(promises)
+
+    def _bases(self, data: Microdata) -> dict[str, float]:
+        bases = each(data, self.base, (Kind.CONTINUOUS,), self.name)
+        return {name: check_number("base", base, above=0, at_most=1e300) for name, base in bases.items()}
+
+
+@dataclass(frozen=True)
+class Multiples(Promise):
+    """Every number of the attribute is a multiple of the base."""
+
+    attribute: str
+    base: float
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        values = _present(released_column(released, original, self.attribute))
+        # A number cannot be nearer to a decimal multiple than its last bits.
+        away = np.abs(values - _times(np.rint(values / self.base), self.base)) > 1e-12 * np.abs(values)
+        return Check(
+            f"every number of {self.attribute} is a multiple of {self.base:g}",
+            not away.any(),
+            f"{away.sum():,} are not",
+        )
+
+
+@dataclass(frozen=True)
+class KeptTotal(Promise):
+    """The total of the attribute differs by less than one base from the original one."""
+
+    attribute: str
+    base: float
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        before = original.columns[self.attribute]
+        after = released_column(released, original, self.attribute)
+        difference = abs(_present(after).sum() - _present(before).sum())
+        slack = 1e-12 * np.abs(_present(before)).sum()  # of adding up
+        return Check(
+            f"the total of {self.attribute} changes by less than {self.base:g}",
+            bool(difference <= self.base + slack),
+            f"by {difference:g}",
+        )
+
+
+def _up_or_down(times: Float, rng: np.random.Generator) -> Float:
+    """Each number rounded up with the probability of its fraction, and as many in all as the fractions add up to."""
+    down = np.floor(times)
+    reached = np.floor(np.concatenate([[0.0], np.cumsum(times - down)]) + rng.random())
+    return down + np.diff(reached)
+
+
+def _times(times: Float, base: float) -> Float:
+    """Multiples of a base; of 0.1 as tenths, which gives 0.3 and not 0.30000000000000004."""
+    parts = np.rint(1 / base)
+    if base < 1 and abs(parts * base - 1) < 1e-12:
+        return np.asarray(times / parts)
+    return np.asarray(times * base)
+
+
+def _present(column: object) -> Float:
+    assert isinstance(column, ContinuousColumn)
+    return column.values[~column.missing]

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import PlanError
+from ..microdata import Microdata
+from ._classes import cells, check_k, distinct_rows, emptied
+from ._kept import OriginalOrMissing, how_many
+from .base import Masked, Method, Progress, Promise, chosen
+from .promises import KAnonymity
+
+__all__ = ["Suppression"]
+
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Suppression(Method):
+    """Local suppression: as few cells as possible become missing until every combination of values is shared by k.
+
+    A missing value matches missing values only, so that the result is k-anonymous in the strict sense. To find the
+    fewest cells is NP-hard; the search is greedy. Of the records in classes of fewer than k, those that reach k when
+    one attribute is emptied are settled first, then those that need two and three, the least important attributes
+    before the others; what is left loses more and more attributes in that order. Suppressed records join classes with
+    the same missing cells. The last records, fewer than k, take others with them: of classes that differ from them in
+    the emptied attributes only, those that a class can spare (chosen at random), or whole classes, the smallest first.
+
+    Parameters
+    ----------
+    k
+        The smallest class.
+    importance
+        The attributes to protect, from the most to the least important; by default all quasi-identifiers, the fewer
+        different values the more important.
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, Wiley, section 3.3, doi 10.1002/9781118348239; Meyerson,
+    Williams (2004), On the complexity of optimal k-anonymity, PODS, doi 10.1145/1055558.1055591.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"sex": ["f", "f", "f", "m", "m"], "region": ["north", "north", "south", "north", "north"]})
+    >>> schema = tm.Schema([
+    ...     tm.Attribute("sex", role="quasi_identifier", kind="nominal"),
+    ...     tm.Attribute("region", role="quasi_identifier", kind="nominal"),
+    ... ])
+    >>> release = tm.protect(table, schema, tm.Suppression(k=2), seed=1)
+    >>> release.notes[0]
+    '3 of 10 (30.0 %) cells suppressed: sex 0, region 3.'
+    """
+
+    k: int
+    importance: Sequence[str] | None = None
+
+    name = "suppression"
+    about = "Empties as few cells as possible until k records share every combination of values."
+    reference = "Hundepool et al. (2012), Statistical Disclosure Control, doi 10.1002/9781118348239"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        k = check_k(self.k, data.n)
+        names = self._attributes(data)
+        pairs = [cells(data.columns[name]) for name in names]
+        table = np.column_stack([codes for codes, _ in pairs])
+        missing = np.array([count for _, count in pairs])
+        order = np.arange(len(names))[::-1]
+        if self.importance is None:
+            order = np.argsort([-len(np.unique(column)) for column in table.T], kind="stable")
+        found = suppressed(table[:, order], missing[order], k, rng)
+        empty = (found == missing[order])[:, np.argsort(order)]
+        new = empty & (table != missing)
+        columns = {name: emptied(data.columns[name], empty[:, i]) for i, name in enumerate(names)}
+        each = ", ".join(f"{name} {int(new[:, i].sum()):,}" for i, name in enumerate(names))
+        note = f"{how_many(int(new.sum()), new.size)} cells suppressed: {each}."
+        return Masked(data.replace(columns), notes=(note,))
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        names = self._attributes(data)
+        return KAnonymity(self.k, names), OriginalOrMissing(names)
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        names = chosen(data, self.importance, data.schema.quasi_identifiers, "quasi-identifier")
+        if len(set(names)) < len(names):
+            raise PlanError("importance names an attribute twice.", hint="Name every attribute once.")
+        return names
+
+
+def suppressed(table: Int, missing: Int, k: int, rng: np.random.Generator) -> Int:
+    """The cells with as few as possible set to missing so that every row occurs k times; first columns go first."""
+    first, number = distinct_rows(table)
+    kinds, counts = table[first], np.bincount(number)
+    settled = counts >= k
+    for empty in _subsets(kinds.shape[1]):
+        open_ = np.flatnonzero(~settled)
+        if not len(open_):
+            break
+        trial = kinds[open_].copy()
+        trial[:, empty] = missing[empty]
+        joinable = np.flatnonzero(settled & (kinds[:, empty] == missing[empty]).all(axis=1))
+        _, group = distinct_rows(np.concatenate([trial, kinds[joinable]]))
+        sizes = np.bincount(group, counts[np.concatenate([open_, joinable])])
+        enough = sizes[group[: len(open_)]] >= k
+        kinds[open_[enough]] = trial[enough]
+        settled[open_[enough]] = True
+    return kinds[number] if settled.all() else _Last(kinds[number], ~settled[number], missing, k, rng).settled()
+
+
+def _subsets(width: int) -> Iterator[Int]:
+    """What to empty: each one, two and three of the columns, then ever more from the first."""
+    for size in range(1, min(width, 3) + 1):
+        yield from map(np.array, combinations(range(width), size))
+    for size in range(4, width + 1):
+        yield np.arange(size)
+
+
+class _Last:
+    """The last rows, too few for a class by themselves, are emptied together with rows of other classes."""
+
+    def __init__(self, rows: Int, left: NDArray[np.bool_], missing: Int, k: int, rng: np.random.Generator) -> None:
+        self.rows, self.left, self.missing, self.k, self.rng = rows, left, missing, k, rng
+        self._classes()
+
+    def settled(self) -> Int:
+        """The rows with all of them in classes of k; at the latest when all columns are emptied."""
+        for empty in _subsets(self.rows.shape[1]):
+            for row in np.flatnonzero(self.left).tolist():
+                if self.left[row]:
+                    self._settle(row, empty)
+        return self.rows
+
+    def _classes(self) -> None:
+        first, self.number = distinct_rows(self.rows)
+        self.kinds, self.open, self.sizes = self.rows[first], self.left[first], np.bincount(self.number)
+
+    def _settle(self, row: int, empty: Int) -> None:
+        """Empty these columns of a row and of all that become like it, if these are enough."""
+        kept = np.setdiff1d(np.arange(self.rows.shape[1]), empty)
+        alike = (self.kinds[:, kept] == self.rows[row, kept]).all(axis=1)
+        there = alike & (self.kinds[:, empty] == self.missing[empty]).all(axis=1)
+        joining = alike & self.open
+        others = self._others(alike & ~there & ~self.open, self.k - int(self.sizes[joining | there].sum()))
+        if others is None:
+            return
+        chosen = joining[self.number]
+        chosen[others] = True
+        self.rows[np.ix_(np.flatnonzero(chosen), empty)] = self.missing[empty]
+        self.left &= ~chosen
+        self._classes()
+
+    def _others(self, donors: NDArray[np.bool_], short: int) -> Int | None:
+        """Enough records of other classes, which keep k or nothing; None if there are too few."""
+        if short <= 0:
+            return np.zeros(0, dtype=np.int64)
+        classes = np.flatnonzero(donors)
+        spare = self.sizes[classes] - self.k
+        if spare.sum() < short:
+            classes = classes[np.argsort(self.sizes[classes], kind="stable")]
+            reached = np.cumsum(self.sizes[classes])
+            if not len(classes) or reached[-1] < short:
+                return None
+            return np.flatnonzero(np.isin(self.number, classes[: np.searchsorted(reached, short) + 1]))
+        taken = []
+        for place in np.argsort(-spare, kind="stable").tolist():
+            members = np.flatnonzero(self.number == classes[place])
+            taken.append(self.rng.choice(members, min(short, int(spare[place])), replace=False))
+            short -= len(taken[-1])
+            if not short:
+                break
+        return np.concatenate(taken)

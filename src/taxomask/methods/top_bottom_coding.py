@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_number
+from ..errors import PlanError, SchemaError, did_you_mean
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
+from ..microdata.frames import Frame
+from ..microdata.spelling import spell
+from ._attributes import treatable
+from ._kept import MissingStays, released_column
+from .base import Check, Masked, Method, Progress, Promise
+
+__all__ = ["Bounds", "TopBottomCoding"]
+
+Limit = float | Mapping[str, object] | None
+
+
+@dataclass(frozen=True)
+class TopBottomCoding(Method):
+    """Values above a limit are set to it, and values below another one to that.
+
+    Missing values stay missing.
+
+    Parameters
+    ----------
+    top, bottom
+        A number is a percentile of every continuous and ordinal quasi-identifier, such as 97.5 or 2.5: the smallest
+        value with at least so many per cent of the values at or below it (for ``bottom`` the largest with the rest at
+        or above). A mapping gives attributes their limits as values, such as ``{"age": 90}`` or ``{"beds": "500+"}``.
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, Wiley, section 3.3, doi 10.1002/9781118348239.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"age": [2, 31, 35, 62, 97]})
+    >>> schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+    >>> tm.protect(table, schema, tm.TopBottomCoding(top={"age": 90}, bottom=40)).data["age"].to_pylist()
+    [35, 35, 35, 62, 90]
+    """
+
+    top: Limit = None
+    bottom: Limit = None
+
+    name = "top_bottom_coding"
+    about = "Sets very large and very small values to a limit."
+    reference = "Hundepool et al. (2012), Statistical Disclosure Control, doi 10.1002/9781118348239"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        columns: dict[str, Column] = {}
+        notes = []
+        for name, (low, high) in self._limits(data).items():
+            column = data.columns[name]
+            values = _numbers(column)
+            above, below = int((values > high).sum()), int((values < low).sum())
+            notes.append(f"{name}: {above:,} values set to the upper limit, {below:,} to the lower one.")
+            cut = np.clip(values, low, high)
+            if isinstance(column, ContinuousColumn):
+                columns[name] = column.with_values(cut)
+            else:
+                assert isinstance(column, CategoricalColumn)
+                columns[name] = column.with_codes(np.where(column.missing, -1, cut))
+        return Masked(data.replace(columns), notes=tuple(notes))
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        limits = self._limits(data)
+        return MissingStays(tuple(limits)), *(Bounds(name, low, high) for name, (low, high) in limits.items())
+
+    def _limits(self, data: Microdata) -> dict[str, tuple[float, float]]:
+        """The lower and the upper limit of each attribute; positions of ordered categories."""
+        if self.top is None and self.bottom is None:
+            raise PlanError("top or bottom must be given.", hint="For example top=97.5, or top={'age': 90}.")
+        kinds = (Kind.CONTINUOUS, Kind.ORDINAL)
+        named = [name for limit in (self.top, self.bottom) if isinstance(limit, Mapping) for name in limit]
+        general = any(limit is not None and not isinstance(limit, Mapping) for limit in (self.top, self.bottom))
+        names = treatable(data, None, kinds, self.name) if general else ()
+        if named or not general:
+            names += treatable(data, named, kinds, self.name)
+        out = {}
+        for name in dict.fromkeys(names):
+            column = data.columns[name]
+            low = -_limit("bottom", self.bottom, column, sign=-1)
+            high = _limit("top", self.top, column, sign=1)
+            if low > high:
+                raise PlanError(f"the lower limit of {name!r} is above the upper one.", hint="Exchange top and bottom.")
+            out[name] = low, high
+        return out
+
+
+@dataclass(frozen=True)
+class Bounds(Promise):
+    """Every number (or position of an ordered category) of the attribute lies between two limits."""
+
+    attribute: str
+    low: float
+    high: float
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        values = _numbers(released_column(released, original, self.attribute))
+        outside = int(((values < self.low) | (values > self.high)).sum())
+        column = original.columns[self.attribute]
+        limits = [_written(column, limit) for limit in (self.low, self.high) if np.isfinite(limit)]
+        between = "between " if len(limits) == 2 else "at least " if np.isfinite(self.low) else "at most "
+        return Check(
+            f"every value of {self.attribute} is {between}{' and '.join(limits)}" if limits else "no limit",
+            outside == 0,
+            f"{outside:,} outside",
+        )
+
+
+def _limit(which: str, limit: Limit, column: Column, sign: int) -> float:
+    """The limit of a column times its sign, so that both ends are the upper one; infinite if there is none."""
+    name = column.attribute.name
+    if limit is None or (isinstance(limit, Mapping) and name not in limit):
+        return np.inf
+    if isinstance(limit, Mapping):
+        return sign * _position(which, limit[name], column)
+    percent = check_number(which, limit, above=0, at_most=100, hint="A percentile, such as 97.5; values by attribute.")
+    values = _numbers(column)
+    present = np.sort(sign * values[~np.isnan(values)])
+    if not len(present):
+        return np.inf
+    share = percent if sign > 0 else 100 - percent
+    return float(np.percentile(present, share, method="inverted_cdf"))
+
+
+def _position(which: str, limit: object, column: Column) -> float:
+    """A limit as a number: itself, or the position of a category."""
+    name = column.attribute.name
+    if isinstance(column, ContinuousColumn):
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not np.isfinite(limit):
+            raise PlanError(f"the {which} of {name!r} must be a number; got {limit!r}.")
+        return float(limit)
+    spelled = [spell(category) for category in column.attribute.order]
+    if spell(limit) not in spelled:
+        raise SchemaError(f"{limit!r} is not a category of {name!r}.", hint=did_you_mean(spell(limit), spelled))
+    return float(spelled.index(spell(limit)))
+
+
+def _numbers(column: Column) -> NDArray[np.float64]:
+    if isinstance(column, ContinuousColumn):
+        return column.values
+    assert isinstance(column, CategoricalColumn)
+    return np.where(column.missing, np.nan, column.codes)
+
+
+def _written(column: Column, limit: float) -> str:
+    return f"{limit:g}" if isinstance(column, ContinuousColumn) else spell(column.attribute.order[int(limit)])
