@@ -281,7 +281,8 @@ def _centred(table: Float, share: Float) -> Float:
 
 def _first_smallest(sums: Float) -> int:
     """The first of the smallest; sums that differ by rounding only are equal."""
-    return int(np.argmax(sums <= sums.min() * (1 + 1e-12)))
+    rounding = 1e-12 * np.abs(sums[np.isfinite(sums)]).max()
+    return int(np.argmax(sums <= sums.min() + rounding))
 
 
 def _root(mean: float) -> float:

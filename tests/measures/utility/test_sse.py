@@ -53,3 +53,12 @@ def test_identical_and_constant_columns_lose_nothing() -> None:
         column("taxonomic", ["a"], taxonomy=TREE),
     ):
         assert squared_error(before, before).percent == 0
+
+
+def test_a_constant_of_which_rounding_leaves_less_than_nothing() -> None:
+    before = column("taxonomic", ["c"] * 3, taxonomy=TREE)
+    moved = before.including([TREE.position("a")])  # a comes first, and is far from all values
+    after = moved.with_codes([0, 1, 1])
+    error = squared_error(before, after)
+    assert error.sse == pytest.approx(TREE.distance("a", "c") ** 2)
+    assert error.sst == 0

@@ -1,0 +1,106 @@
+"""A compact design of numbers for models: what a table looks like to a regression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...microdata import CategoricalColumn, Column, TaxonomicColumn
+from ._moments import numbers, ordered, present, unit_of
+
+__all__ = ["BLOCK", "Design", "Part"]
+
+Float = NDArray[np.float64]
+
+GROUPS = 10
+BLOCK = 32_768
+
+
+@dataclass(frozen=True)
+class Part:
+    """The columns that one attribute adds to a design."""
+
+    names: tuple[str, ...]
+    middle: float = 0.0
+    unit: float = 1.0
+    groups: NDArray[np.int64] | None = None
+
+    def fill(self, column: Column, out: Float) -> None:
+        if self.groups is None:
+            values = numbers(column)
+            missing = np.isnan(values)
+            out[:, 0] = np.where(missing, 0.0, (values - self.middle) / self.unit)
+            if len(self.names) > 1:
+                out[:, 1] = missing
+            return
+        assert isinstance(column, CategoricalColumn)
+        out[:] = self.groups[column.codes][:, None] == np.arange(len(self.names))
+
+
+class Design:
+    """Numbers in standard deviations of the original, and indicators of frequent categories.
+
+    Numbers, and ordinal attributes by position, are one column; a missing value counts as the mean, with an indicator
+    of its own. Of a nominal attribute, the most frequent categories (at most ten groups) have an indicator each, of a
+    taxonomic one the chapters: the children of the root of τ(X), the first for a value below several. The rest is a
+    group, missing values are one, and the largest group has no indicator: the others are compared with it.
+    """
+
+    def __init__(self, columns: Mapping[str, tuple[Column, Column]]) -> None:
+        self.parts = {name: _part(name, x, y) for name, (x, y) in columns.items()}
+        starts = np.cumsum([1, *(len(part.names) for part in self.parts.values())]).tolist()
+        self.places = {name: range(a, b) for name, a, b in zip(self.parts, starts, starts[1:], strict=False)}
+        self.width = int(starts[-1])
+        self.names = ("intercept", *(name for part in self.parts.values() for name in part.names))
+
+    def blocks(self, columns: Mapping[str, Column], rows: NDArray[np.int64]) -> Iterator[Float]:
+        """The design of these rows, a block at a time; the first column is 1."""
+        for start in range(0, len(rows), BLOCK):
+            chosen = rows[start : start + BLOCK]
+            out = np.ones((len(chosen), self.width))
+            for name, part in self.parts.items():
+                place = self.places[name]
+                part.fill(columns[name].take(chosen), out[:, place.start : place.stop])
+            yield out
+
+
+def _part(name: str, original: Column, released: Column) -> Part:
+    if ordered(original):
+        before, after = numbers(original), numbers(released)
+        gaps = bool(original.missing.any() or released.missing.any())
+        names = (name, f"{name}: missing") if gaps else (name,)
+        values = present(before) if len(present(before)) else present(after)
+        middle = float((values - values.min()).mean() + values.min()) if len(values) else 0.0
+        return Part(names, middle, unit_of(before, after))
+    assert isinstance(original, CategoricalColumn)
+    groups, labels = _chapters(original) if isinstance(original, TaxonomicColumn) else _categories(original)
+    missing = len(labels)
+    groups = np.append(groups, missing)
+    sizes = np.bincount(groups[original.codes], minlength=missing + 1).astype(float)
+    order = np.argsort(-sizes, kind="stable").tolist()
+    shown = [group for group in order[1:GROUPS] if sizes[group] > 0]
+    recode = np.full(missing + 1, len(shown), dtype=np.int64)  # the rest comes after those that are shown
+    recode[shown] = np.arange(len(shown))
+    recode[order[0]] = -1  # what the others are compared with
+    texts = [*labels, "missing"]
+    return Part((*(f"{name}: {texts[group]}" for group in shown), f"{name}: other"), groups=recode[groups])
+
+
+def _categories(column: CategoricalColumn) -> tuple[NDArray[np.int64], list[str]]:
+    return np.arange(len(column.categories)), [str(one) for one in column.categories]
+
+
+def _chapters(column: TaxonomicColumn) -> tuple[NDArray[np.int64], list[str]]:
+    """The chapter of each category, and their identifiers; the last one is for values that are in none."""
+    scope = column.scopes[0]
+    chapters = np.sort(scope.taxonomy.children_of(scope.root))
+    number = np.full(len(scope.taxonomy.ids), len(chapters), dtype=np.int64)
+    number[chapters] = np.arange(len(chapters))
+    groups = np.full(len(column.categories), len(chapters), dtype=np.int64)
+    for category, position in enumerate(column.positions.tolist()):
+        if position >= 0:
+            groups[category] = number[scope.taxonomy.closure.ancestors(position)].min()
+    return groups, [*(scope.taxonomy.ids[one] for one in chapters.tolist()), "no chapter"]

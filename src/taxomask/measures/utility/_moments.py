@@ -1,0 +1,78 @@
+"""Ordinary statistics of numbers, counted from the smallest so that a large offset costs no digits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind
+
+__all__ = ["complete", "correlation", "covariance", "numbers", "ordered", "present", "relative", "spread", "unit_of"]
+
+Float = NDArray[np.float64]
+
+
+def ordered(column: Column) -> bool:
+    """Whether the values can be treated as numbers: continuous, or ordinal by position."""
+    return column.attribute.kind in (Kind.CONTINUOUS, Kind.ORDINAL)
+
+
+def numbers(column: Column) -> Float:
+    """The values of a continuous attribute, or the positions (from 1) of an ordinal one; NaN where missing."""
+    if isinstance(column, ContinuousColumn):
+        return column.values
+    assert isinstance(column, CategoricalColumn)
+    return np.where(column.missing, np.nan, column.codes + 1.0)
+
+
+def complete(x: Float, y: Float) -> tuple[Float, Float]:
+    """Both values of the records that have both."""
+    present = ~(np.isnan(x) | np.isnan(y))
+    return (x, y) if present.all() else (x[present], y[present])
+
+
+def covariance(x: Float, y: Float) -> float:
+    """With divisor n - 1; 0 for fewer than two records."""
+    if len(x) < 2:
+        return 0.0
+    u, v = x - x.min(), y - y.min()
+    return float((u - u.mean()) @ (v - v.mean()) / (len(x) - 1))
+
+
+def spread(x: Float) -> float:
+    """The standard deviation; exactly 0 if all values are equal."""
+    return math.sqrt(covariance(x, x))
+
+
+def present(x: Float) -> Float:
+    """The values that are not missing."""
+    return x[~np.isnan(x)]
+
+
+def unit_of(before: Float, after: Float) -> float:
+    """What both columns are measured in: the spread of the original, or of both together where it has none."""
+    x, y = present(before), present(after)
+    return spread(x) or spread(np.concatenate([x, y])) or 1.0
+
+
+def correlation(x: Float, y: Float) -> float:
+    """Pearson's correlation; 0 if either does not vary."""
+    both = spread(x) * spread(y)
+    return covariance(x, y) / both if both > 0 else 0.0
+
+
+def relative(before: float, after: float, scale: float) -> float:
+    """|after - before| / |before|; NaN if only ``before`` is 0, or if only one of them exists.
+
+    What is below rounding on this scale counts as 0.
+    """
+    if math.isnan(before) and math.isnan(after):
+        return 0.0
+    if math.isnan(before) or math.isnan(after):
+        return math.nan
+    rounding = 1e-12 * scale
+    if abs(before) <= rounding:
+        return 0.0 if abs(after) <= rounding else math.nan
+    return abs(after - before) / abs(before)
