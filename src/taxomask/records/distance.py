@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -85,12 +86,34 @@ class RecordDistance:
         self.n = data.n
         self.terms = tuple(_term(_column(data, name), distance, scale) for name in self.names)
 
+    @classmethod
+    def from_terms(cls, terms: Iterable[Term]) -> RecordDistance:
+        """From one term per attribute, all of the same records."""
+        made = object.__new__(cls)
+        made.terms = tuple(terms)
+        made.names = tuple(term.name for term in made.terms)
+        made.n = len(made.terms[0].coordinates)
+        return made
+
     def take(self, rows: NDArray[np.integer[Any]]) -> RecordDistance:
         """The same distance between some of the records: the scale stays that of the whole table."""
-        other = object.__new__(RecordDistance)
-        other.names, other.n = self.names, len(rows)
-        other.terms = tuple(term.take(rows) for term in self.terms)
+        other = self.from_terms(term.take(rows) for term in self.terms)
         other._tables = self._tables  # large, and the same
+        return other
+
+    def only(self, names: Iterable[str]) -> RecordDistance:
+        """The same distance by some of the attributes only."""
+        terms = {term.name: term for term in self.terms}
+        return self.from_terms(terms[name] for name in names)
+
+    def of(self, data: Microdata) -> RecordDistance:
+        """The same distance between the records of another table: the scale stays that of this one.
+
+        Its columns have the categories of this one's (see `taxomask.microdata.sharing.alike`). The distance of a record
+        of the one table from records of the other is that of its coordinates.
+        """
+        other = self.from_terms(_placed(term, _column(data, term.name)) for term in self.terms)
+        other._tables = self._tables
         return other
 
     def squared(self, i: int, j: int) -> float:
@@ -129,15 +152,21 @@ class RecordDistance:
     @cached_property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """The records as plain arrays, for compiled kernels; see ``records/_kernels.py``."""
-        numbers = [term for term in self.terms if isinstance(term, NumberTerm)]
-        coded = [term for term in self.terms if isinstance(term, TableTerm | EqualityTerm)]
+        numbers, codes = self.coordinates
         return (
-            _side_by_side([term.coordinates for term in numbers], self.n, np.float64),
-            np.array([term.farthest for term in numbers]),
-            _side_by_side([term.coordinates for term in coded], self.n, np.int32),
+            numbers,
+            np.array([term.farthest for term in self.terms if isinstance(term, NumberTerm)]),
+            codes,
             *self._tables,
-            np.array([term.farthest for term in coded]),
+            np.array([term.farthest for term in self.terms if isinstance(term, TableTerm | EqualityTerm)]),
         )
+
+    @cached_property
+    def coordinates(self) -> tuple[Float, NDArray[np.int32]]:
+        """The records alone: numbers and codes, one row per record."""
+        numbers = [term.coordinates for term in self.terms if isinstance(term, NumberTerm)]
+        coded = [term.coordinates for term in self.terms if isinstance(term, TableTerm | EqualityTerm)]
+        return _side_by_side(numbers, self.n, np.float64), _side_by_side(coded, self.n, np.int32)
 
     @cached_property
     def _tables(self) -> tuple[Float, NDArray[np.int64], NDArray[np.int64]]:
@@ -194,9 +223,28 @@ def _coordinates(values: Float, square: float, weight: float) -> tuple[Float, fl
     return (values - origin) * scale, origin, scale
 
 
+def _placed(term: Term, column: Column) -> Term:
+    """A term with the values of another column."""
+    if isinstance(term, NumberTerm):
+        if isinstance(column, CategoricalColumn):
+            values, levels = np.where(column.missing, np.nan, column.codes), column.codes
+        else:
+            assert isinstance(column, ContinuousColumn)
+            values, levels = column.values, None
+        return replace(term, coordinates=(values - term.origin) * term.scale, levels=levels)
+    assert isinstance(term, TableTerm | EqualityTerm)
+    assert isinstance(column, CategoricalColumn)
+    return replace(term, coordinates=_codes(column))
+
+
+def _codes(column: CategoricalColumn) -> NDArray[np.int32]:
+    """The codes of a column, with the one after the last for missing values."""
+    return np.where(column.missing, len(column.categories), column.codes).astype(np.int32)
+
+
 def _category_term(column: CategoricalColumn, distance: Formula, factor: float) -> Term:
     name, categories = column.attribute.name, len(column.categories)
-    codes = np.where(column.missing, categories, column.codes).astype(np.int32)
+    codes = _codes(column)
     if not isinstance(column, TaxonomicColumn):
         return EqualityTerm(name, codes, factor if categories > 1 else 0.0, categories)
     if distance == "s":

@@ -1,0 +1,246 @@
+"""Informed attackers: what is found by someone who knows how the table was masked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import check_integer
+from ...errors import DataError
+from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ...partition.nearest import Neighbours
+from ...records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
+from .levels import Runs, Tally
+from .rates import Rate
+from .tables import check_linked, chosen, in_one_numbering, side_by_side
+
+__all__ = ["RankSwappingAttack", "ReverseMappingAttack", "rank_swapping_attack", "reverse_mapping_attack"]
+
+Whole = NDArray[np.int64]
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ReverseMappingAttack:
+    """The original values that an intruder recovers from a reverse-mapped column.
+
+    ``recovered`` is the guess for every record. ``certain``: the share of records with one candidate value only, which
+    is right; ``expected``: the share that is right if one of the candidates is drawn. The baseline is a value drawn
+    from the whole column.
+    """
+
+    recovered: Column
+    certain: Rate
+    expected: Rate
+
+
+def reverse_mapping_attack(
+    original: Microdata,
+    released: Microdata,
+    masked: Column,
+    attribute: str,
+    mechanism: Callable[[Column], Column],
+) -> ReverseMappingAttack:
+    """Recover X from the released Z, the masked Y and a deterministic mechanism f with Y = f(X).
+
+    Z has the values of X in another order, hence f(Z) has those of Y; what puts f(Z) into the order of Y puts Z into
+    the order of X, up to values that f makes equal.
+
+    Parameters
+    ----------
+    original, released
+        The tables; the original serves for counting what is right.
+    masked
+        Y: what the mechanism made of the attribute before it was mapped back.
+    attribute
+        The attribute that was reverse-mapped.
+    mechanism
+        f: from a column to the masked column.
+
+    References
+    ----------
+    Muralidhar, Sarathy, Domingo-Ferrer (2014), Reverse mapping to preserve the marginal distributions of attributes in
+    masked microdata, section 2.
+    """
+    chosen(original, released, [attribute])
+    check_linked(original, released, "the reverse mapping attack")
+    if len(masked) != original.n:
+        raise DataError(f"there are {len(masked):,} masked values for {original.n:,} records.", hint="Give all of Y.")
+    x, z = _numbers(original.columns[attribute], released.columns[attribute])
+    again, y = _numbers(mechanism(released.columns[attribute]), masked)
+    order = np.lexsort((z, again))  # the places of Z by f(Z)
+    place = np.empty(len(y), dtype=np.int64)
+    place[np.argsort(y, kind="stable")] = np.arange(len(y))
+    tied = np.unique(y, return_inverse=True)[1].astype(np.int64, copy=False)
+    candidates = np.empty(len(y), dtype=np.int64)  # of the block of equal y at each place
+    candidates[place] = tied
+    tally, size = Tally(candidates, z[order]), np.bincount(tied)
+    exact = Runs.single(np.arange(max(x.max(), z.max()) + 1), np.arange(max(x.max(), z.max()) + 1))
+    right = tally.count(tied, x, exact)
+    whole = Tally(np.zeros(len(z), dtype=np.int64), z).count(np.zeros(len(x), dtype=np.int64), x, exact)
+    chance, n = float(whole.mean()) / len(z), len(x)
+    return ReverseMappingAttack(
+        released.columns[attribute].take(order[place]),
+        Rate.of(int((right == size[tied]).sum()), n, chance),
+        Rate.of(float((right / size[tied]).sum()), n, chance),
+    )
+
+
+def _numbers(first: Column, second: Column) -> tuple[Whole, Whole]:
+    """Two versions of a column as places in their common order, missing ones last."""
+    one, other = in_one_numbering(first, second)
+    if isinstance(one, ContinuousColumn) and isinstance(other, ContinuousColumn):
+        both = np.concatenate([one.values, other.values])
+    else:
+        assert isinstance(one, CategoricalColumn)
+        assert isinstance(other, CategoricalColumn)
+        both = np.concatenate([one.codes, other.codes]).astype(float)
+        both[both < 0] = np.nan
+    numbers = np.unique(both, return_inverse=True)[1].astype(np.int64, copy=False)
+    return numbers[: len(one)], numbers[len(one) :]
+
+
+@dataclass(frozen=True, eq=False)
+class RankSwappingAttack:
+    """How far a known record is narrowed down by knowing that no value was swapped farther than k ranks.
+
+    ``candidates`` has for each original record how many released records are possible. ``unique``: the share of records
+    with one candidate only, which is the right one: full disclosure; ``expected``: the share that is right if one of
+    the candidates is drawn. ``possible``: the share whose own released record is a candidate, 1 if k is what was used.
+    """
+
+    candidates: Whole
+    possible: Rate
+    unique: Rate
+    expected: Rate
+
+
+def rank_swapping_attack(
+    original: Microdata, released: Microdata, k: int, attributes: Iterable[str] | None = None
+) -> RankSwappingAttack:
+    """Intersect, over the attributes, the released records whose value is within k ranks of a known one.
+
+    Continuous and ordinal values: within k ranks of the known value in the original column; of equal values the
+    outermost ranks count. Taxonomic and nominal values: categories that are among those nearest to the known one that
+    hold k other records, those at equal distance included, or the other way round. A missing value matches a missing
+    one only.
+
+    Parameters
+    ----------
+    original, released
+        The tables.
+    k
+        How many ranks a value can have moved.
+    attributes
+        The swapped attributes that the intruder knows; by default all quasi-identifiers.
+
+    References
+    ----------
+    Nin, Herranz, Torra (2008), Rethinking rank swapping to decrease disclosure risk, Data & Knowledge Engineering 64.
+    """
+    check_integer("k", k, at_least=1)
+    names = chosen(original, released, attributes)
+    check_linked(original, released, "the rank swapping attack")
+    before, after = side_by_side(original, released, names)
+    n = original.n
+    sights = [sight for name in names for sight in _sights(before[name], after[name], k)]
+    ranged = [sight for sight in sights if isinstance(sight, _Window)]
+    coded = [sight for sight in sights if isinstance(sight, _Code)]
+    boxes = Neighbours(RecordDistance.from_terms(sight.term for sight in sights))
+    candidates = boxes.count_inside(
+        np.stack([one.low for one in ranged], axis=1) if ranged else np.zeros((n, 0)),
+        np.stack([one.high for one in ranged], axis=1) if ranged else np.zeros((n, 0)),
+        np.stack([one.known for one in coded], axis=1) if coded else np.zeros((n, 0), dtype=np.int32),
+    )
+    possible = np.logical_and.reduce([sight.possible for sight in sights])
+    single = candidates == 1
+    return RankSwappingAttack(
+        candidates,
+        Rate.of(int(possible.sum()), n, float(candidates.mean()) / n),
+        Rate.of(int((possible & single).sum()), n, float(single.mean()) / n),
+        Rate.of(float((possible / np.maximum(candidates, 1)).sum()), n, 1 / n),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """Released values as places in an order, and the places that are possible for each known value."""
+
+    term: NumberTerm
+    low: Float
+    high: Float
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        return (self.low <= self.term.coordinates) & (self.term.coordinates <= self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class _Code:
+    """Released categories and the known ones: possible where the term is 0, or without a table if equal or either 0."""
+
+    term: TableTerm | EqualityTerm
+    known: NDArray[np.int32]
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        there = self.term.coordinates
+        if isinstance(self.term, TableTerm):
+            return np.asarray(self.term.table[self.known, there] == 0)
+        return (self.known == there) | (self.known == 0) | (there == 0)
+
+
+def _sights(x: Column, z: Column, k: int) -> list[_Window | _Code]:
+    """What an attribute tells; where some values are missing, that they are is told by itself."""
+    name = x.attribute.name
+    found: list[_Window | _Code] = []
+    if x.missing.any() or z.missing.any():
+        known, there = x.missing.astype(float), z.missing.astype(float)
+        found.append(_Window(NumberTerm(name, there, 0.0, 1.0), known, known))
+    if isinstance(x, ContinuousColumn) or x.attribute.kind == Kind.ORDINAL:
+        return [*found, _window(x, z, k)]
+    assert isinstance(x, CategoricalColumn)
+    assert isinstance(z, CategoricalColumn)
+    if isinstance(x, TaxonomicColumn):
+        apart = _apart(x, k)
+        known, there = (np.where(column.missing, len(apart) - 1, column.codes) for column in (x, z))
+        return [*found, _Code(TableTerm(name, there.astype(np.int32), apart), known.astype(np.int32))]
+    large = x.counts > k  # a smaller category can have been swapped with any other
+    number = np.append(np.where(large, np.arange(1, len(large) + 1), 0), 0).astype(np.int32)
+    return [*found, _Code(EqualityTerm(name, number[z.codes], 1.0, len(large) + 1), number[x.codes])]
+
+
+def _window(x: Column, z: Column, k: int) -> _Window:
+    known, there = _numbers(x, z)
+    ranked = np.sort(known[~x.missing])
+    if not len(ranked):
+        ranked = known
+    last = len(ranked) - 1
+    low = ranked[np.clip(np.searchsorted(ranked, known, "left") - k, 0, last)]
+    high = ranked[np.clip(np.searchsorted(ranked, known, "right") - 1 + k, 0, last)]
+    low, high = np.where(x.missing, 0, low), np.where(x.missing, known.max(initial=0) + there.max(initial=0), high)
+    scale = 1 / float((high - low + 1).mean())  # windows of about 1 in all attributes make a good tree
+    term = NumberTerm(x.attribute.name, np.asarray(there * scale), 0.0, 1.0)
+    return _Window(term, np.asarray(low * scale), np.asarray(high * scale))
+
+
+def _apart(column: TaxonomicColumn, k: int) -> Float:
+    """0 where a category may have been swapped with another, else 1; the last row and column are for missing values."""
+    size = len(column.categories)
+    apart = np.ones((size + 1, size + 1))
+    apart[-1] = apart[:, -1] = 0.0
+    for category in range(size):
+        inside = np.flatnonzero(column.table[category] <= _radius(column.table[category], column.counts, k + 1))
+        apart[category, inside] = apart[inside, category] = 0.0
+    return apart
+
+
+def _radius(distances: Float, counts: Whole, least: int) -> float:
+    """The smallest distance within which there are at least so many records; infinite if there are not that many."""
+    used = np.flatnonzero(counts)
+    order = used[np.argsort(distances[used], kind="stable")]
+    enough = np.searchsorted(np.cumsum(counts[order]), least)
+    return float(distances[order[enough]]) if enough < len(order) else np.inf

@@ -1,0 +1,136 @@
+"""What a class of records that look alike tells about a confidential attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...microdata import Microdata
+from ...partition import Groups
+from ...semantics import EarthMover, earth_mover
+from .rates import Rate
+from .tables import check_records, chosen, class_numbers
+
+__all__ = ["Closeness", "Diversity", "l_diversity", "t_closeness"]
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """How many values of a confidential attribute the classes have.
+
+    ``l`` is the smallest number of different values in a class, ``entropy_l`` the smallest exponential of a class's
+    entropy. ``disclosed``: the share of records in classes with one value only, whose value is known to whoever knows
+    the class; the baseline is the share in classes of the same sizes drawn at random.
+    """
+
+    attribute: str
+    l: int  # noqa: E741
+    entropy_l: float
+    disclosed: Rate
+
+
+def l_diversity(
+    original: Microdata, released: Microdata, confidential: str, attributes: Iterable[str] | None = None
+) -> Diversity:
+    """The achieved l of l-diversity of a confidential attribute. Missing counts as a value.
+
+    Parameters
+    ----------
+    original, released
+        The tables; their records need not be linked.
+    confidential
+        The attribute to be protected.
+    attributes
+        What makes the classes; by default all quasi-identifiers.
+
+    References
+    ----------
+    Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), l-diversity, doi 10.1145/1217299.1217302.
+    """
+    names = chosen(original, released, attributes)
+    chosen(original, released, [confidential])
+    check_records(released, "released")
+    classes = class_numbers(released.columns[name] for name in names)
+    values = class_numbers([released.columns[confidential]])
+    sizes = np.bincount(classes)
+    pairs, counts = np.unique(classes * (values.max() + 1) + values, return_counts=True)
+    whose = pairs // (values.max() + 1)
+    different = np.bincount(whose)
+    share = counts / sizes[whose]
+    entropy = np.bincount(whose, weights=-share * np.log(share))
+    return Diversity(
+        confidential,
+        int(different.min()),
+        float(np.exp(max(entropy.min(), 0.0))),
+        Rate.of(int(sizes[different == 1].sum()), released.n, _alike_by_chance(np.bincount(values), sizes)),
+    )
+
+
+def _alike_by_chance(counts: Whole, sizes: Whole) -> float:
+    """The share of records in classes of one value if records were dealt into classes of these sizes at random."""
+    from scipy.special import gammaln
+
+    n = int(counts.sum())
+    size, times = np.unique(sizes, return_counts=True)
+    total = 0.0
+    for s, number in zip(size.tolist(), times.tolist(), strict=True):
+        enough = counts[counts >= s]
+        ways = gammaln(enough + 1) - gammaln(enough - s + 1) - gammaln(n + 1) + gammaln(n - s + 1)
+        total += number * s * float(np.exp(ways).sum())
+    return min(total / n, 1.0)
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How far the classes' distributions of a confidential attribute are from that of the table, 0 to 1.
+
+    ``t`` is the largest earth mover's distance of a class, ``mean`` the average over the records.
+    """
+
+    attribute: str
+    t: float
+    mean: float
+
+
+def t_closeness(
+    original: Microdata, released: Microdata, confidential: str, attributes: Iterable[str] | None = None
+) -> Closeness:
+    """The achieved t of t-closeness of a confidential attribute; see `taxomask.semantics.transport` for the distances.
+
+    Parameters
+    ----------
+    original, released
+        The tables; their records need not be linked.
+    confidential
+        The attribute to be protected.
+    attributes
+        What makes the classes; by default all quasi-identifiers.
+
+    References
+    ----------
+    Li, Li, Venkatasubramanian (2007), t-closeness: privacy beyond k-anonymity and l-diversity, ICDE.
+    """
+    names = chosen(original, released, attributes)
+    chosen(original, released, [confidential])
+    check_records(released, "released")
+    classes = Groups(class_numbers(released.columns[name] for name in names).astype(np.int32))
+    distances = _distances(earth_mover(released.columns[confidential]), classes)
+    return Closeness(confidential, max(distances), float(np.average(distances, weights=classes.sizes)))
+
+
+def _distances(distance: EarthMover, classes: Groups) -> list[float]:
+    """The distance of every class; classes with the same values share one."""
+    known: dict[bytes, float] = {}
+    out = []
+    for group in range(len(classes.sizes)):
+        rows = classes.members(group)
+        key = np.sort(distance.codes[rows]).tobytes()
+        if key not in known:
+            known[key] = distance(rows)
+        out.append(known[key])
+    return out

@@ -1,0 +1,144 @@
+"""Inference: an intruder takes the confidential value of a person from the nearest released records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import check_number
+from ...microdata import Microdata
+from ...partition.nearest import Distinct, Neighbours
+from ...records import RecordDistance
+from .levels import Runs, Tally, confidential_codes
+from .linkage import Scale
+from .rates import Rate
+from .tables import check_records, chosen, in_one_numbering
+
+__all__ = ["Guess", "Inference", "inference"]
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Guess:
+    """How often the value (or what it means) is guessed right for people in the table and for people outside of it.
+
+    The baseline is a value drawn from the released ones at random. What is guessed about people outside is general
+    knowledge that the release conveys; only the difference is disclosure about those inside.
+    """
+
+    targets: Rate
+    control: Rate | None
+
+    @property
+    def excess(self) -> float | None:
+        """(targets - control) / (1 - control): how much more is learnt of people in the table; None without control."""
+        if self.control is None:
+            return None
+        left = 1 - self.control.value
+        return (self.targets.value - self.control.value) / left if left > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Inference:
+    """What is guessed of a confidential attribute, by how precise the guess has to be."""
+
+    attribute: str
+    levels: Mapping[str, Guess]
+
+
+def inference(
+    original: Microdata,
+    released: Microdata,
+    confidential: str,
+    attributes: Iterable[str] | None = None,
+    *,
+    control: Microdata | None = None,
+    levels: Mapping[str, int] | None = None,
+    percent: float = 5.0,
+    scale: Scale = "balanced",
+) -> Inference:
+    """Guess a confidential value from the released records that are nearest in what the intruder knows.
+
+    Of several equally near records one is drawn: a guess counts with the share of them that are right. Targets whose
+    value is missing are left out; a missing released value is a wrong guess. The tables need not be linked.
+
+    Parameters
+    ----------
+    original, released
+        The tables.
+    confidential
+        The attribute to guess.
+    attributes
+        What the intruder knows; by default all quasi-identifiers.
+    control
+        People of the same kind whose records were not used for the release.
+    levels
+        For a taxonomic attribute: what else counts as right, by the depth (the root has 1) of a concept that the guess
+        must share with the value, such as ``{"chapter": 2, "category": 4}`` for ICD-9-CM. By default every depth
+        from 2.
+    percent
+        For a continuous or ordinal attribute: also a guess within so many percent of the ranks counts.
+    scale
+        Of the S-distance; see `RecordDistance`.
+
+    References
+    ----------
+    Giomi, Boenisch, Wehmeyer, Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data,
+    PoPETs.
+    """
+    check_number("percent", percent, above=0, at_most=100)
+    names = chosen(original, released, attributes)
+    tables = [original, released, *([] if control is None else [control])]
+    for data, which in zip(tables, ("original", "released", "control"), strict=False):
+        chosen(original, data, [*names, confidential])
+        check_records(data, which)
+    shared = {name: in_one_numbering(*(data.columns[name] for data in tables)) for name in names}
+    first, *others = (
+        data.replace({name: columns[i] for name, columns in shared.items()}) for i, data in enumerate(tables)
+    )
+    space = RecordDistance(first, names, scale=scale)
+    records, *outside = (space.of(data) for data in others)
+    codes, right = confidential_codes([data.columns[confidential] for data in tables], levels, percent)
+    neighbours = Neighbours(records)
+    targets = _guessed(neighbours, space, codes[1], codes[0], right)
+    controls: dict[str, Rate] = {}
+    for queries in outside:
+        controls = _guessed(neighbours, queries, codes[1], codes[2], right)
+    return Inference(confidential, {level: Guess(rate, controls.get(level)) for level, rate in targets.items()})
+
+
+def _guessed(
+    neighbours: Neighbours, people: RecordDistance, released: Whole, truth: Whole, right: Mapping[str, Runs]
+) -> dict[str, Rate]:
+    """How often the values of people are guessed right from released ones."""
+    known = np.flatnonzero(truth >= 0)
+    if not len(known):
+        return {level: Rate.of(0, 0, 0.0) for level in right}
+    people, truth = people.take(known), truth[known]
+    distinct = Distinct.of(people, always=True)
+    queries = people.take(distinct.first)
+    nearest = neighbours.nearest(queries)
+    hits = dict.fromkeys(right, 0.0)
+    for piece, points, counts in neighbours.within(queries, nearest.squared):
+        rows, whose = _members(neighbours.distinct, points, counts)
+        tally = Tally(whose, released[rows])
+        asked = distinct.records[distinct.start[piece.start] : distinct.start[piece.stop]]
+        query = distinct.point[asked].astype(np.int64)
+        for level, runs in right.items():
+            found = tally.count(query - piece.start, truth[asked], runs)
+            hits[level] += float((found / nearest.ties[query]).sum())
+    everything, n = Tally(np.zeros(len(released), dtype=np.int64), released), len(truth)
+    chance = {level: everything.count(np.zeros_like(truth), truth, runs).mean() for level, runs in right.items()}
+    return {level: Rate.of(hits[level], n, float(chance[level]) / len(released)) for level in right}
+
+
+def _members(distinct: Distinct, points: NDArray[np.int32], counts: Whole) -> tuple[NDArray[np.int32], Whole]:
+    """The records of points, and the number of the query that each was found for."""
+    sizes = distinct.sizes[points]
+    whose = np.repeat(np.repeat(np.arange(len(counts)), counts), sizes)
+    offset = np.arange(len(whose)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return distinct.records[np.repeat(distinct.start[points], sizes) + offset], whose

@@ -1,0 +1,149 @@
+"""Distance-based record linkage: an intruder links every released record with the nearest original one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...checks import check_integer
+from ...errors import DataError
+from ...microdata import Microdata
+from ...partition.nearest import Neighbours
+from ...records import RecordDistance
+from .rates import Rate
+from .tables import check_linked, check_records, chosen, side_by_side
+
+__all__ = ["Linkage", "partial_linkage", "record_linkage", "spaces"]
+
+Scale = Literal["balanced", "paper"]
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """How often a released record is linked with its own original record.
+
+    Several original records may be equally near. A link counts as right if the right one is among them (``among``), if
+    it is the only one (``unique``), or with the chance of drawing it from them (``expected``). ``right`` and ``ties``
+    have, for each released record, whether its original is among the nearest and how many those are.
+    """
+
+    attributes: tuple[str, ...]
+    among: Rate
+    unique: Rate
+    expected: Rate
+    right: NDArray[np.bool_]
+    ties: NDArray[np.int64]
+
+
+def record_linkage(
+    original: Microdata,
+    released: Microdata,
+    attributes: Iterable[str] | None = None,
+    *,
+    scale: Scale = "balanced",
+    truth: ArrayLike | None = None,
+) -> Linkage:
+    """Link every released record with the nearest original ones by S-distance, exactly.
+
+    Distances have the scale of the original table. A random guess is right with chance 1/n; the baselines of the
+    policies allow for the number of ties.
+
+    Parameters
+    ----------
+    original, released
+        The tables.
+    attributes
+        What the intruder knows of people; by default all quasi-identifiers.
+    scale
+        Of the S-distance; see `RecordDistance`.
+    truth
+        The position of the original record of each released one; by default they are in the same order.
+
+    References
+    ----------
+    Domingo-Ferrer, Torra (2001), A quantitative comparison of disclosure control methods for microdata.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+    >>> original = tm.Microdata.from_frame(pa.table({"age": [20, 30, 30, 70]}), schema)
+    >>> released = original.replace(age=original.columns["age"].with_values([22, 30, 45, 60]))
+    >>> linkage = record_linkage(original, released)
+    >>> linkage.among.value, linkage.unique.value, linkage.expected.value, linkage.expected.baseline
+    (1.0, 0.5, 0.75, 0.25)
+    >>> linkage.ties
+    array([1, 2, 2, 1])
+    """
+    names = chosen(original, released, attributes)
+    own = _truth(original, released, truth)
+    here, there = spaces(original, released, names, scale)
+    return _linked(names, here, there, own)
+
+
+def partial_linkage(
+    original: Microdata,
+    released: Microdata,
+    attributes: Iterable[str] | None = None,
+    *,
+    most: int = 2,
+    scale: Scale = "balanced",
+    truth: ArrayLike | None = None,
+) -> tuple[Linkage, ...]:
+    """Linkage by an intruder who knows only some of the attributes: every choice of up to ``most`` of them.
+
+    The choice with the most expected right links comes first.
+    """
+    check_integer("most", most, at_least=1)
+    names = chosen(original, released, attributes)
+    own = _truth(original, released, truth)
+    here, there = spaces(original, released, names, scale)
+    subsets = [subset for size in range(1, min(most, len(names)) + 1) for subset in combinations(names, size)]
+    found = [_linked(subset, here.only(subset), there.only(subset), own) for subset in subsets]
+    return tuple(sorted(found, key=lambda one: -one.expected.value))
+
+
+def spaces(
+    original: Microdata, released: Microdata, names: tuple[str, ...], scale: Scale = "balanced"
+) -> tuple[RecordDistance, RecordDistance]:
+    """The records of both tables in the distance that has the scale of the original one."""
+    before, after = side_by_side(original, released, names)
+    distance = RecordDistance(original.replace(before), names, scale=scale)
+    return distance, distance.of(released.replace(after))
+
+
+def _linked(names: tuple[str, ...], here: RecordDistance, there: RecordDistance, own: NDArray[np.int64]) -> Linkage:
+    from ...partition._nearest_kernels import between
+
+    nearest = Neighbours(here).nearest(there)
+    distance = np.empty(there.n)
+    between(here.arrays, *there.coordinates, own, distance)
+    right = distance == nearest.squared
+    ties, n = nearest.ties, there.n
+    return Linkage(
+        names,
+        Rate.of(int(right.sum()), n, float(ties.mean()) / here.n),
+        Rate.of(int((right & (ties == 1)).sum()), n, float((ties == 1).mean()) / here.n),
+        Rate.of(float((right / ties).sum()), n, 1 / here.n),
+        right,
+        ties,
+    )
+
+
+def _truth(original: Microdata, released: Microdata, truth: ArrayLike | None) -> NDArray[np.int64]:
+    check_records(released, "released")
+    if truth is None:
+        check_linked(original, released, "record linkage")
+        return np.arange(original.n)
+    own = np.asarray(truth, dtype=np.int64)
+    if own.shape != (released.n,) or own.min() < 0 or own.max() >= original.n:
+        raise DataError(
+            f"truth must have a position from 0 to {original.n - 1:,} for each of {released.n:,} released records.",
+            hint="Give the position of the original record of every released one.",
+        )
+    return own

@@ -1,0 +1,84 @@
+"""The original and the released table side by side: columns in one numbering, records counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import DataError, SchemaError, did_you_mean
+from ...microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
+from ...microdata.sharing import alike
+
+__all__ = ["check_linked", "check_records", "chosen", "class_numbers", "in_one_numbering", "side_by_side"]
+
+
+def chosen(original: Microdata, released: Microdata, attributes: Iterable[str] | None) -> tuple[str, ...]:
+    """The attributes to look at: those named, or all quasi-identifiers."""
+    names = original.schema.quasi_identifiers if attributes is None else tuple(attributes)
+    if not names:
+        raise SchemaError(
+            "the table has no quasi-identifiers to look at.",
+            hint="Give columns that role, or name attributes=[…].",
+        )
+    for name in names:
+        for data, which in ((original, "original"), (released, "released")):
+            if name not in data.columns:
+                raise SchemaError(
+                    f"the {which} table has no coded column {name!r}.", hint=did_you_mean(name, data.columns)
+                )
+    return names
+
+
+def side_by_side(
+    original: Microdata, released: Microdata, names: Iterable[str]
+) -> tuple[dict[str, Column], dict[str, Column]]:
+    """The columns of both tables, in which equal codes mean equal categories."""
+    pairs = {name: alike(original.columns[name], released.columns[name]) for name in names}
+    return {name: pair[0] for name, pair in pairs.items()}, {name: pair[1] for name, pair in pairs.items()}
+
+
+def in_one_numbering(*columns: Column) -> list[Column]:
+    """Several versions of a column with the categories of all of them; distances stay those of the first."""
+    wide = columns[0]
+    for column in columns[1:]:
+        wide = alike(wide, column)[0]
+    return [alike(wide, column)[1] for column in columns]
+
+
+def check_records(data: Microdata, which: str) -> None:
+    """There must be something to measure."""
+    if not data.n:
+        raise DataError(f"the {which} table has no records.", hint="Give a table with at least one record.")
+
+
+def check_linked(original: Microdata, released: Microdata, what: str) -> None:
+    """Record i of the one table must belong to record i of the other."""
+    check_records(original, "original")
+    if original.n != released.n:
+        raise DataError(
+            f"{what} compares records one by one, but there are {original.n:,} original and {released.n:,} released "
+            "records.",
+            hint="It cannot be measured where records are not linked (synthetic data); use inference() with a control "
+            "sample. If some records were left out of the release, give original.take(rows).",
+        )
+
+
+def class_numbers(columns: Iterable[Column]) -> NDArray[np.int64]:
+    """The class of each record: the same number for records with the same values, missing ones included."""
+    number: NDArray[np.int64] | None = None
+    for column in columns:
+        codes = _codes(column)
+        if number is not None:
+            codes = number * (codes.max(initial=0) + 1) + codes
+        number = np.unique(codes, return_inverse=True)[1].astype(np.int64, copy=False)
+    assert number is not None
+    return number
+
+
+def _codes(column: Column) -> NDArray[np.int64]:
+    if isinstance(column, CategoricalColumn):
+        return column.codes.astype(np.int64) + 1
+    assert isinstance(column, ContinuousColumn)
+    return np.unique(column.values, return_inverse=True)[1].astype(np.int64, copy=False)

@@ -1,0 +1,157 @@
+"""The nearest records of one table to each record of another, exactly, with all that are equally near."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..records import RecordDistance
+from .index import _query, _room, _tree
+from .points import Points
+
+__all__ = ["Distinct", "Nearest", "Neighbours"]
+
+Float = NDArray[np.float64]
+Whole = NDArray[np.int64]
+_SAMPLE = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """δ² of each query and the nearest record, and how many records are as near."""
+
+    squared: Float
+    ties: Whole
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """The different records of a table: ``records[start[t]:start[t + 1]]`` are equal, and ``point`` is t for each."""
+
+    point: NDArray[np.int32]
+    records: NDArray[np.int32]
+    start: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, space: RecordDistance, *, always: bool = False) -> Distinct:
+        """Equal records collected, where it pays: if a sample says that at least half of the records are repeated."""
+        from ._points_kernels import distinct
+
+        n = space.n
+        if not always and not _repeats(space):
+            each = np.arange(n + 1, dtype=np.int32)
+            return cls(each[:-1], each[:-1], each)
+        point, records, start = (np.empty(n + extra, dtype=np.int32) for extra in (0, 0, 1))
+        points = distinct(*space.coordinates, point, records, start)
+        return cls(point, records, start[: points + 1].copy())
+
+    @property
+    def sizes(self) -> Whole:
+        """How many records each point has."""
+        return np.diff(self.start).astype(np.int64)
+
+    @property
+    def first(self) -> NDArray[np.int32]:
+        """The first record of each point."""
+        return self.records[self.start[:-1]]
+
+
+def _repeats(space: RecordDistance) -> bool:
+    """Whether a sample has as few different records as one from a table in which each is there twice, or fewer."""
+    if space.n <= _SAMPLE:
+        return True
+    sample = space.take(np.random.default_rng(0).choice(space.n, _SAMPLE, replace=False))
+    pairs = space.n / 2
+    return len(Distinct.of(sample, always=True).start) - 1 < pairs * (1 - np.exp(-_SAMPLE / pairs))
+
+
+class Neighbours:
+    """The records of a table, arranged for finding those nearest to any query.
+
+    Parameters
+    ----------
+    space
+        The distance between the records that are searched. Queries are records in the same distance (see
+        `RecordDistance.of`).
+    """
+
+    def __init__(self, space: RecordDistance) -> None:
+        from ._tree_kernels import build
+
+        self.distinct = Distinct.of(space)
+        arrays, start = space.arrays, self.distinct.start
+        points = Points(arrays, (), (), start[:-1], start[1:], self.distinct.records, self.distinct.records)
+        alive = np.arange(len(start) - 1, dtype=np.int32)
+        self._tree, self._room = _tree(points, len(alive)), _query(points)
+        build(arrays, points.gaps, points.lists, alive, self._tree, _room(points, len(alive)))
+        self._space, self._gaps = arrays, points.gaps
+
+    def nearest(self, queries: RecordDistance) -> Nearest:
+        """The nearest records of each query."""
+        from ._nearest_kernels import nearest
+
+        distinct = Distinct.of(queries)
+        different = queries if len(distinct.start) > queries.n else queries.take(distinct.first)
+        squared, ties = np.empty(different.n), np.empty(different.n, dtype=np.int64)
+        numbers, codes = different.coordinates
+        order = self._order(numbers, codes)
+        nearest(*self._search(numbers), self.distinct.sizes, numbers, codes, order, squared, ties)
+        return Nearest(squared[distinct.point], ties[distinct.point])
+
+    def within(self, queries: RecordDistance, squared: Float) -> Iterator[tuple[slice, NDArray[np.int32], Whole]]:
+        """The points within a squared distance of each query, in pieces of bounded size.
+
+        Each piece is a slice of the queries, the points of all of them, and how many each has.
+        """
+        from ._nearest_kernels import within
+
+        numbers, codes = queries.coordinates
+        points, records = len(self.distinct.start) - 1, len(self.distinct.records)
+        found = np.empty(max(points, (points << 20) // records), dtype=np.int32)  # about a million records
+        end, done = np.zeros(queries.n, dtype=np.int64), 0
+        while done < queries.n:
+            reached = within(*self._search(numbers), numbers, codes, squared, done, found, end)
+            counts = np.diff(end[done:reached], prepend=0)
+            yield slice(done, reached), found[: end[reached - 1]], counts
+            done = reached
+
+    def count_inside(self, low: Float, high: Float, codes: NDArray[np.int32]) -> Whole:
+        """How many records have their numbers within [low, high] and codes with the term 0, for each query.
+
+        Codes without a table match if they are equal or if either is 0. Nothing may be missing.
+        """
+        from ._nearest_kernels import count_inside
+
+        sizes, points, counts = self.distinct.sizes, self._tree[10], self._tree[9]
+        used = np.arange(points.shape[1]) < counts[:, None]
+        until = np.concatenate([[0], np.cumsum(np.where(used, sizes[np.where(used, points, 0)], 0).sum(axis=1))])
+        out = np.empty(len(low), dtype=np.int64)
+        count_inside(self._space, self._tree, self._room, sizes, until, low, high, codes, out)
+        return out
+
+    def _search(self, numbers: Float) -> tuple[Any, ...]:
+        return self._space, self._gaps | np.isnan(numbers).any(axis=0), self._tree, self._room
+
+    def _order(self, numbers: Float, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """An order of queries in which neighbours follow each other."""
+        from ._nearest_kernels import curve
+
+        sizes = self._space[5]
+        top = codes.max(axis=0, initial=0)
+        bits, left = np.zeros(len(sizes), dtype=np.int64), 32
+        for b in np.argsort(-sizes, kind="stable").tolist():
+            bits[b] = min(int(top[b]).bit_length(), left)
+            left -= int(bits[b])
+        p = numbers.shape[1]
+        fine = min(left // p, 16) if p else 0
+        sample = np.nan_to_num(numbers[:: max(len(numbers) // 4096, 1)])
+        spread = sample.std(axis=0)
+        low = sample.mean(axis=0) - 2.5 * spread
+        scale = 2.0**fine / np.where(spread > 0, 5 * spread, np.inf)
+        keys = np.empty(len(numbers), dtype=np.uint64)
+        curve(numbers, codes, low, scale, bits, fine, keys)
+        return (np.sort(keys) & np.uint64(0xFFFFFFFF)).astype(np.int32)
