@@ -140,3 +140,27 @@ def test_several_copies_are_several_files(tmp_path: Path) -> None:
 
 def _twice() -> tm.Imputation:
     return tm.Imputation(attributes=["age"], given=["dx"], copies=2)
+
+
+def test_a_table_of_a_database(release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    target = f"sqlite:///{tmp_path / 'base.db'}?table=protected"
+    done = publish(release, target)
+    assert sorted(read_table(target)["age"].to_pylist()) == sorted(release.data["age"].to_pylist())
+    assert (done.audit.name, done.note.name) == ("protected.audit.json", "protected.note.md")
+    with pytest.raises(tm.DataError, match="exists already"):
+        publish(release, target)
+    publish(release, target, force=True)
+
+
+def test_damage_on_the_way_to_a_database_keeps_the_old_table(
+    release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    target = f"sqlite:///{tmp_path / 'base.db'}?table=protected"
+    publish(release, target)
+    before = read_table(target)
+    monkeypatch.setattr(publishing, "_equal", lambda a, b: False)
+    with pytest.raises(tm.PromiseError, match="differs from what was written"):
+        publish(release, target, force=True)
+    assert read_table(target).equals(before)

@@ -178,7 +178,7 @@ def _correlations(evaluation: Evaluation) -> dict[str, Any] | None:
 
 def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
     risk, utility = evaluation.risk, evaluation.utility
-    sections = []
+    sections: list[dict[str, Any]] = []
     rates = []
     if risk.linkage is not None:
         rates.append(("linked by all quasi-identifiers (expected)", risk.linkage.expected))
@@ -220,7 +220,7 @@ def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
         }
     )
     changes = utility.differences
-    rows = [
+    changed = [
         (name, changes.means.each.get(name), changes.variances.each.get(name)) for name in evaluation.released.columns
     ]
     sections.append(
@@ -228,7 +228,7 @@ def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
             "title": "Means and variances",
             "about": "Relative changes; of categories and codes, those of their marginality.",
             "header": ["column", "mean", "variance"],
-            "rows": rows,
+            "rows": changed,
         }
     )
     whole = [

@@ -22,7 +22,7 @@ from .microdata.files import Source, write_table
 from .microdata.frames import Frame
 from .release import Release
 
-__all__ = ["Publication", "audit_path", "is_address", "publish", "row_order"]
+__all__ = ["Publication", "audit_path", "file_sha256", "is_address", "publish", "row_order"]
 
 _PART = "part"
 
@@ -83,23 +83,21 @@ def publish(
         "files": list(tables),
         "rows": "kept" if keep_order else "shuffled",
         "records": Frame(copies[0]).n,
+        "linked": release.linked,
     }
     checks: list[Check] = []
     with contextlib.ExitStack() as stack:
         parts = {path: stack.enter_context(_temporary(path)) for path in (audit, public)}
         for number, (copy, name) in enumerate(zip(copies, tables, strict=True)):
             table = _arrow(copy, order)
-            options = {
-                "like": like,
-                "safe_cells": escape_cells,
-                "check": partial(_verify, checks, release, number, table, order),
-            }
+            verify = partial(_verify, checks, release, number, table, order)
+            write = partial(write_table, table, like=like, safe_cells=escape_cells, check=verify)
             if is_address(name):  # in a transaction of its own, verified before it ends
-                write_table(table, name, force=force, **options)
+                write(where=name, force=force)
             else:
                 part = parts[Path(name)] = stack.enter_context(_temporary(Path(name)))
-                write_table(table, part, name=Path(name).name, force=True, **options)
-        digests = {str(path): _sha256(part) for path, part in parts.items() if path not in (audit, public)}
+                write(where=part, name=Path(name).name, force=True)
+        digests = {str(path): file_sha256(part) for path, part in parts.items() if path not in (audit, public)}
         parts[audit].write_text(json.dumps({**record, "file_sha256": digests}, indent=2, default=str), encoding="utf-8")
         parts[public].write_text(note, encoding="utf-8")
         for part in parts.values():
@@ -279,6 +277,7 @@ def _put(part: Path, path: Path, *, force: bool) -> None:
         os.close(folder)
 
 
-def _sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
+    """The hash of a file, as the audit keeps it."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,9 +3,78 @@
 from __future__ import annotations
 
 from .base import Check, Masked, Method, Progress, Promise
+from .distributional_swapping import DistributionalSwapping
+from .generalisation import Generalisation
+from .imputation import Imputation
+from .marginality_noise import MarginalityNoise
 from .micro_hybrid import MicroHybrid
 from .microaggregation import Microaggregation
+from .multiplicative_noise import MultiplicativeNoise
+from .noise import Noise
+from .numerical_swapping import NumericalSwapping
+from .pipeline import Pipeline
+from .pram import Pram
+from .random_swapping import RandomSwapping
+from .rank_swapping import RankSwapping
+from .recoding import Recoding
+from .reverse_mapping import ReverseMapping
+from .rounding import Rounding
+from .shuffling import Shuffling
+from .suppression import Suppression
+from .top_bottom_coding import TopBottomCoding
+from .topological_swapping import TopologicalSwapping
 
-__all__ = ["METHODS", "Check", "Masked", "Method", "MicroHybrid", "Microaggregation", "Progress", "Promise"]
+__all__ = [
+    "METHODS",
+    "Check",
+    "DistributionalSwapping",
+    "Generalisation",
+    "Imputation",
+    "MarginalityNoise",
+    "Masked",
+    "Method",
+    "MicroHybrid",
+    "Microaggregation",
+    "MultiplicativeNoise",
+    "Noise",
+    "NumericalSwapping",
+    "Pipeline",
+    "Pram",
+    "Progress",
+    "Promise",
+    "RandomSwapping",
+    "RankSwapping",
+    "Recoding",
+    "ReverseMapping",
+    "Rounding",
+    "Shuffling",
+    "Suppression",
+    "TopBottomCoding",
+    "TopologicalSwapping",
+]
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (Microaggregation, MicroHybrid)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method
+    for method in (
+        Microaggregation,
+        MicroHybrid,
+        Shuffling,
+        RankSwapping,
+        DistributionalSwapping,
+        NumericalSwapping,
+        RandomSwapping,
+        TopologicalSwapping,
+        ReverseMapping,
+        Imputation,
+        Noise,
+        MultiplicativeNoise,
+        MarginalityNoise,
+        Pram,
+        Generalisation,
+        Recoding,
+        Suppression,
+        TopBottomCoding,
+        Rounding,
+        Pipeline,
+    )
+}

@@ -1,0 +1,163 @@
+"""Evaluations and the risk-utility map: worked by hand and on the shipped example."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import taxomask as tm
+from taxomask import comparison
+from taxomask.comparison import Point, RUMap
+
+TABLE = pa.table(
+    {
+        "name": [f"p{i}" for i in range(12)],
+        "age": [20, 21, 22, 40, 41, 42, 60, 61, 62, 80, 81, 82],
+        "dx": ["25001"] * 12,
+    }
+)
+SCHEMA = tm.Schema(
+    [
+        tm.Attribute("name", role="identifier"),
+        tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+        tm.Attribute("dx", role="confidential", kind="taxonomic", taxonomy="icd9cm"),
+    ]
+)
+
+
+def point(label: str, risk: float, loss: float) -> Point:
+    return Point(label, tm.Microaggregation(2), risk, loss, {"risk": risk, "loss": loss})
+
+
+def test_an_evaluation_by_hand() -> None:
+    release = tm.protect(TABLE, SCHEMA, tm.Microaggregation(3))
+    found = tm.evaluate(TABLE, release.data, SCHEMA)
+    assert found.headline["risk"] == pytest.approx(1 / 3)  # the nearest of three is always the middle one
+    assert found.headline["loss"] == pytest.approx((8 / 6008) / 2)  # age; dx does not vary and loses nothing
+    assert (found.headline["k"], found.headline["uniques"]) == (3, 0)
+    assert found.headline["score"] == pytest.approx(
+        50 * (found.headline["loss"] + (1 / 3 + found.headline["interval_disclosure"]) / 2)
+    )
+
+
+def test_rows_in_another_order_are_put_back() -> None:
+    release = tm.protect(TABLE, SCHEMA, tm.Noise(0.1), seed=3)
+    order = np.random.default_rng(0).permutation(12)
+    straight = tm.evaluate(TABLE, release.data, SCHEMA)
+    shuffled = tm.evaluate(TABLE, release.data.take(order), SCHEMA, order=order)
+    assert straight.to_dict() == shuffled.to_dict()
+    with pytest.raises(tm.DataError, match="order is not an order of the 12 rows"):
+        tm.evaluate(TABLE, release.data, SCHEMA, order=[0] * 12)
+
+
+def test_identical_tables_lose_nothing_and_risk_all() -> None:
+    found = tm.evaluate(TABLE, TABLE.drop_columns(["name"]), SCHEMA)
+    assert (found.headline["loss"], found.headline["risk"]) == (0.0, 1.0)
+
+
+def test_unlinked_tables_have_no_risk_by_record() -> None:
+    found = tm.evaluate(TABLE, TABLE.drop_columns(["name"]).slice(0, 7), SCHEMA)
+    assert found.risk.linkage is None
+    assert math.isnan(found.headline["risk"])
+    assert found.to_dict()["headline"]["risk"] is None
+
+
+def test_a_column_that_is_not_there() -> None:
+    with pytest.raises(tm.SchemaError, match="the protected table has no column 'dx'"):
+        tm.evaluate(TABLE, TABLE.select(["age"]), SCHEMA)
+
+
+def test_everything_is_plain_and_complete(tmp_path: Path) -> None:
+    release = tm.protect(TABLE, SCHEMA, tm.MicroHybrid(3), seed=1)
+    found = tm.evaluate(TABLE, release.data, SCHEMA)
+    assert set(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == {"headline", "utility", "risk"}
+    assert found.to_frame().num_rows > 50
+    found.to_html(tmp_path / "report.html", release=release, method=tm.MicroHybrid(3))
+    page = (tmp_path / "report.html").read_text()
+    assert "http" not in page.replace("http://www.w3.org", "")  # nothing is fetched
+    assert page.count("<svg") >= 3
+
+
+def test_hostile_names_and_values_do_not_run(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    table = pa.table({"age": [1, 2, 3, 4], evil: [evil, "b", "b", evil]})
+    schema = tm.Schema(
+        [
+            tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+            tm.Attribute(evil, role="quasi_identifier", kind="nominal"),
+        ]
+    )
+    release = tm.protect(table, schema, tm.Microaggregation(2))
+    tm.evaluate(table, release.data, schema).to_html(
+        tmp_path / "a.html", release=release, method=tm.Microaggregation(2)
+    )
+    assert evil not in (tmp_path / "a.html").read_text()
+
+
+def test_the_front_and_the_best() -> None:
+    found = RUMap(tuple(comparison._with_front([point("a", 0.5, 0.1), point("b", 0.2, 0.3), point("c", 0.4, 0.4)])))
+    assert [one.front for one in found.points] == [True, True, False]
+    best = found.best(0.4)
+    assert best.point.label == "b"
+    assert best.reason == (
+        "Of the 3 methods 2 have a risk of at most 0.4; of these it has the smallest loss, 0.3, at a risk of 0.2. "
+        "The next best is c with a loss of 0.4."
+    )
+    with pytest.raises(tm.PlanError, match=r"no method has a risk of at most 0\.1; the smallest is 0\.2, of b\."):
+        found.best(0.1)
+
+
+METHODS = [tm.Microaggregation(2), tm.Microaggregation(3), tm.Noise(0.5), tm.Microaggregation(13)]
+
+
+def test_a_grid_with_a_method_that_cannot_run(tmp_path: Path) -> None:
+    found = tm.compare(TABLE, SCHEMA, METHODS, cache=tmp_path, workers=2)
+    assert [one.label for one in found.points] == [
+        "microaggregation(k=2)",
+        "microaggregation(k=3)",
+        "noise(amount=0.5)",
+    ]
+    ((label, reason),) = found.failed
+    assert label == "microaggregation(k=13)"
+    assert "12 records" in reason
+    assert found.to_frame().column_names[:3] == ["method", "risk", "loss"]
+    found.to_html(tmp_path / "map.html", max_risk=0.5)
+    page = (tmp_path / "map.html").read_text()
+    assert page.count('class="point') == 3
+    assert page.count("data-row") >= 3
+
+
+def test_a_second_run_computes_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    protect = comparison.protect
+
+    def counted(frame: Any, schema: Any, method: Any, **options: Any) -> Any:
+        ran.append(str(method))
+        return protect(frame, schema, method, **options)
+
+    monkeypatch.setattr(comparison, "protect", counted)
+    first = tm.compare(TABLE, SCHEMA, METHODS[:2], cache=tmp_path)
+    second = tm.compare(TABLE, SCHEMA, METHODS[:3], cache=tmp_path)
+    assert sorted(ran) == ["microaggregation(k=2)", "microaggregation(k=3)", "noise(amount=0.5)"]
+    assert first.points[0].numbers == second.points[0].numbers
+    tm.compare(TABLE.set_column(1, "age", pa.array(range(12))), SCHEMA, METHODS[:1], cache=tmp_path)
+    tm.compare(TABLE, SCHEMA, METHODS[2:3], cache=tmp_path, seed=1)
+    tm.compare(TABLE, SCHEMA.replace("age", weight=2.0), METHODS[:1], cache=tmp_path)
+    assert len(ran) == 6  # other data, another seed and another schema are something new
+
+
+def test_common_marginals() -> None:
+    found = tm.compare(TABLE, SCHEMA, [tm.Noise(0.5)], common_marginals=True, cache=False)
+    assert found.points[0].method == tm.ReverseMapping(tm.Noise(0.5))
+
+
+def test_unlinked_methods_are_listed_with_the_reason() -> None:
+    found = tm.compare(TABLE, SCHEMA, [tm.Imputation(synthesis="full")], cache=False)
+    assert not found.points
+    assert "not linked" in found.failed[0][1]
