@@ -44,5 +44,6 @@ def test_the_table_in_the_docs_is_what_the_methods_declare() -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_has_a_page(name: str) -> None:
-    assert METHODS[name].__name__ in (DOCS / f"{name}.md").read_text(encoding="utf-8")
+def test_every_method_is_explained(name: str) -> None:
+    pages = [page.read_text(encoding="utf-8") for page in DOCS.glob("*.md") if page.name != "README.md"]
+    assert any(f"{METHODS[name].__name__}(" in page or f"# {METHODS[name].__name__}" in page for page in pages)

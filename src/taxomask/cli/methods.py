@@ -50,9 +50,7 @@ def markdown() -> str:
     """The table of methods for the docs."""
     from ..methods import METHODS
 
-    rows = [
-        f"| [`{method.__name__}`]({key}.md) | {method.about} | {method.reference} |" for key, method in METHODS.items()
-    ]
+    rows = [f"| `{method.__name__}` | {method.about} | {method.reference} |" for method in METHODS.values()]
     return "\n".join(["| method | what it does | paper |", "|---|---|---|", *rows]) + "\n"
 
 
