@@ -1,0 +1,135 @@
+"""Semantic rank swapping of one attribute: along one ranking (Algorithm 1), or at opposite ends (Algorithm 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
+from ..semantics import category_marginality
+from ._swapping import Places, Swaps, distinct, free_set, largest, seeded, swap_along
+
+__all__ = ["swap_at_ends", "swap_by_ranking"]
+
+Float = NDArray[np.float64]
+Rows = NDArray[np.uint16]
+_MOST = 20_000  # categories; the table of their distances has 3 GB then
+
+
+def swap_by_ranking(column: Column, k: int, whole: bool, rng: np.random.Generator) -> Swaps:
+    """Algorithm 1: rank all values once, by their distance from the most distant one."""
+    rows, codes, values = distinct(column)
+    if not len(rows):
+        return _nothing()
+    sizes = np.bincount(codes, minlength=len(values))
+    outermost = int(rng.choice(_most_distant(column, values, sizes)))
+    if _is_line(column):
+        away = np.abs(values - values[outermost])
+    elif isinstance(column, TaxonomicColumn):
+        away = column.table[outermost]
+    else:
+        away = (np.arange(len(values)) != outermost).astype(float)
+    ranks = np.unique(away, return_inverse=True)[1].astype(np.int32)
+    swaps = swap_along(ranks[codes], k, rng, whole=whole)
+    return Swaps(rows[swaps.pairs], swaps.candidates)
+
+
+def swap_at_ends(column: Column, k: int, whole: bool, rng: np.random.Generator) -> Swaps:
+    """Algorithm 2: intervals around each value, each as far as possible from the last."""
+    rows, codes, values = distinct(column)
+    n = len(rows)
+    if not n:
+        return _nothing()
+    places = Places.of(codes, len(values), rng)
+    first = places.any_of(_most_distant(column, values, np.diff(places.start)), rng)
+    k = min(k, n - 1)
+    pairs, candidates = np.empty((n, 2), dtype=np.int64), np.empty(n, dtype=np.int64)
+    if _is_line(column):
+        from ._line_swap_kernels import swap_numbers_at_ends
+
+        steps = swap_numbers_at_ends(
+            first, k, whole, values, places.start, places.codes, places.draws, free_set(n), seeded(rng), pairs,
+            candidates,
+        )  # fmt: skip
+    else:
+        steps = _swap_categories(column, places, first, k, whole, seeded(rng), pairs, candidates)
+    return Swaps(rows[places.records[pairs[:steps]]], candidates[:steps])
+
+
+def _swap_categories(
+    column: Column,
+    places: Places,
+    first: int,
+    k: int,
+    whole: bool,
+    state: NDArray[np.uint64],
+    pairs: NDArray[np.int64],
+    candidates: NDArray[np.int64],
+) -> int:
+    from ._category_swap_kernels import cut_borders, find_borders, swap_at_ends
+
+    assert isinstance(column, CategoricalColumn)
+    order, level = _neighbours(column)
+    border = np.zeros((len(order), 3), dtype=np.int64)
+    if not whole:
+        find_borders(k, places.start, order, level, border)
+    offset = np.concatenate([[0], np.cumsum(border[:, 1] - border[:, 0])])
+    prefix, extra = np.empty(offset[-1], dtype=np.int32), np.empty(len(order), dtype=np.int32)
+    if not whole:
+        cut_borders(places.start, places.draws, order, border, offset, prefix, extra)
+    categories = places.codes.astype(np.uint16)
+    free = free_set(len(categories))
+    steps: int = swap_at_ends(
+        first, k, whole, places.start, categories, order, level, border, offset, prefix, extra, free, state, pairs,
+        candidates,
+    )  # fmt: skip
+    return steps
+
+
+def _neighbours(column: CategoricalColumn) -> tuple[Rows, Rows]:
+    """For each category all categories by distance, and the number of the distance of each: equal ones are tied."""
+    from ._category_swap_kernels import distinct_distances, sort_rows
+
+    c = len(column.categories)
+    if c > _MOST:
+        raise DataError(
+            f"column {column.attribute.name!r} has {c:,} different categories; rank swapping can treat {_MOST:,}.",
+            hint="Use RandomSwapping, or generalise the column first.",
+        )
+    order, level = np.empty((c, c), dtype=np.uint16), np.empty((c, c), dtype=np.uint16)
+    if not isinstance(column, TaxonomicColumn):  # one's own category, then all others
+        order[:], level[:] = np.arange(c), 1
+        each = np.arange(c)
+        order[each, each], order[:, 0], level[each, each] = 0, each, 0
+        return order, level
+    keys, slots = np.full(1 << 16, np.nan), np.full(1 << 16, -1, dtype=np.int32)
+    if distinct_distances(column.table, keys, slots) >= 0:
+        known = slots >= 0
+        different, ranks = np.unique(keys[known], return_inverse=True)
+        slots[known] = ranks
+        sort_rows(column.table, keys, slots, len(different), order, level)
+        return order, level
+    for i, row in enumerate(column.table):  # distances that hardly tie
+        level[i] = np.unique(row, return_inverse=True)[1]
+        order[i] = np.argsort(level[i], kind="stable")
+    return order, level
+
+
+def _most_distant(column: Column, values: Float, sizes: NDArray[np.int64]) -> NDArray[np.intp]:
+    """The codes of the values with the largest sum of distances to all values; several if they are tied."""
+    if _is_line(column):
+        ends = np.flatnonzero(sizes)[[0, -1]]
+        sums = np.array([sizes @ np.abs(values - values[end]) for end in ends])
+        return np.unique(ends[largest(sums)])
+    assert isinstance(column, CategoricalColumn)
+    return largest(np.where(sizes > 0, category_marginality(column), -1.0))
+
+
+def _is_line(column: Column) -> bool:
+    """Whether the distance is that of numbers."""
+    return isinstance(column, ContinuousColumn) or column.attribute.kind == Kind.ORDINAL
+
+
+def _nothing() -> Swaps:
+    return Swaps(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64))

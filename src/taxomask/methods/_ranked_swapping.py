@@ -1,0 +1,48 @@
+"""What swaps along one ranking share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..microdata import Column, Microdata
+from ._swapping import Swaps, interval_size, swap_along, swapped
+from .base import Masked, Method, Progress, Promise, chosen
+from .promises import Permutation
+
+__all__ = ["RankedSwapping"]
+
+
+@dataclass(frozen=True)
+class RankedSwapping(Method):
+    """Values are ranked once, and each is swapped with one of the next k."""
+
+    k: int | None = None
+    p: float | None = None
+    attributes: Sequence[str] | None = None
+
+    @abstractmethod
+    def ranks(self, column: Column) -> NDArray[np.int32]:
+        """The rank of each value that is not missing, equal if tied; `SchemaError` if the column has no such order."""
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        names = self._attributes(data)
+        k = interval_size(self.k, self.p, data.n)
+        swaps: dict[str, Swaps] = {}
+        for name in names:
+            column = data.columns[name]
+            found = swap_along(self.ranks(column), k, rng)
+            swaps[name] = Swaps(np.flatnonzero(~column.missing)[found.pairs], found.candidates)
+            if progress is not None:
+                progress(len(swaps) / len(names))
+        return swapped(data, swaps, k)
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        return (Permutation(self._attributes(data)),)
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")

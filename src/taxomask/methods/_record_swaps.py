@@ -1,0 +1,179 @@
+"""Semantic rank swapping of records: values are swapped between similar records (Algorithm 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..microdata import CategoricalColumn, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
+from ._swapping import Places, Swaps, free_set, largest, seeded
+
+__all__ = ["swap_records"]
+
+Arrays = tuple[NDArray[Any], ...]
+_LEAF, _FAR_LEAF = 4, 128  # combinations in a leaf of the trees for near and far ones
+_POOL = 1 << 23  # entries of lists of closest records that are kept
+
+
+def swap_records(
+    data: Microdata, names: tuple[str, ...], k: int, whole: bool, rng: np.random.Generator
+) -> dict[str, Swaps]:
+    """Algorithm 3: each value of a record is swapped with one of a similar record."""
+    from ._record_far_kernels import settle
+    from ._record_swap_kernels import swap_records as swap
+    from ._record_tree_kernels import fit
+
+    terms = _terms(data, names)
+    numbers, example = _combinations(terms, data.n)
+    places = Places.of(numbers, len(example), rng)
+    present = np.stack([~data.columns[name].missing for name in names])[:, places.records]
+    free = [free_set(row) for row in (*present, present.any(axis=0))]
+    sizes = np.diff(places.start)
+    counts = np.stack([np.bincount(places.codes[row], minlength=len(sizes)) for row in (*present, present.any(axis=0))])
+    if not counts[-1].any():
+        return {name: Swaps(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)) for name in names}
+    first = _first(terms, example, sizes, counts[-1], places, rng)
+    different = [term.take(example) for term in terms]
+    near = _tree(different, _LEAF)
+    fit(*near[:3], sizes)
+    far = _tree([_by_marginality(term, sizes) for term in different], _FAR_LEAF)
+    leaves = _leaves(far)
+    settle(*far[:3], leaves, counts[-1])
+    u, n, m, k = len(sizes), data.n, len(names), min(k, data.n - 1)
+    entries = max(_POOL, u)
+    pool = (
+        np.empty(0 if whole else entries, dtype=np.int32),
+        np.empty(0 if whole else entries, dtype=np.int32),
+        np.full((u, 4), -1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
+    room = np.empty(k + 2), np.empty(k + 2, dtype=np.int64), np.empty(u, dtype=np.int32), np.empty(u)
+    pairs, candidates = np.empty((m, n, 2), dtype=np.int64), np.empty((m, n), dtype=np.int64)
+    steps = np.zeros(m, dtype=np.int64)
+    bits, sums = (np.stack(part) for part in zip(*free, strict=True))
+    swap(
+        first, k, whole, near, (*far, leaves, np.empty(2 * _FAR_LEAF)), sizes, places.start, places.codes, places.draws,
+        bits, sums, counts, pool, room, seeded(rng), pairs, candidates, steps,
+    )  # fmt: skip
+    return {
+        name: Swaps(places.records[pairs[a, : steps[a]]], candidates[a, : steps[a]]) for a, name in enumerate(names)
+    }
+
+
+def _terms(data: Microdata, names: tuple[str, ...]) -> list[Term]:
+    """What each attribute adds to the distance: the mean of semantic distances, or, with numbers, S-distance."""
+    columns = [data.columns[name] for name in names]
+    if any(isinstance(one, ContinuousColumn) or one.attribute.kind == Kind.ORDINAL for one in columns):
+        return list(RecordDistance(data, names).terms)
+    terms: list[Term] = []
+    for column in columns:
+        assert isinstance(column, CategoricalColumn)
+        name, categories, share = column.attribute.name, len(column.categories), column.attribute.weight / len(names)
+        codes = np.where(column.missing, categories, column.codes).astype(np.int32)
+        if isinstance(column, TaxonomicColumn):
+            table = np.full((categories + 1, categories + 1), share * column.table.max(initial=0.0))
+            table[:-1, :-1] = share * column.table
+            table[-1, -1] = 0.0
+            terms.append(TableTerm(name, codes, table))
+        else:
+            terms.append(EqualityTerm(name, codes, share, categories))
+    return terms
+
+
+def _combinations(terms: list[Term], n: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The number of each record's combination of values, and a record of each combination."""
+    number = np.zeros(n, dtype=np.int64)
+    example = np.zeros(min(n, 1), dtype=np.int64)
+    for term in terms:
+        codes = term.coordinates
+        if isinstance(term, NumberTerm):
+            codes = np.unique(codes, return_inverse=True)[1]
+        key = number * (int(codes.max(initial=0)) + 1) + codes
+        _, example, number = np.unique(key, return_index=True, return_inverse=True)
+    return number.astype(np.int32), example
+
+
+def _first(
+    terms: list[Term],
+    example: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    places: Places,
+    rng: np.random.Generator,
+) -> int:
+    """A place of the record with the largest sum of distances (of their squares for S-distance) to all records."""
+    total = np.zeros(len(example))
+    for term in terms:
+        values = term.coordinates[example]
+        if isinstance(term, NumberTerm):
+            there = ~np.isnan(values)
+            n = sizes[there].sum()
+            middle = (sizes[there] @ values[there]) / max(n, 1)
+            spread = sizes[there] @ np.square(values[there] - middle)
+            present = n * np.square(values - middle) + spread + sizes[~there].sum() * term.farthest
+            total += np.where(there, present, n * term.farthest)
+        elif isinstance(term, TableTerm):
+            total += (term.table @ np.bincount(values, weights=sizes, minlength=len(term.table)))[values]
+        elif isinstance(term, EqualityTerm):
+            total += term.farthest * (sizes.sum() - np.bincount(values, weights=sizes)[values])
+    total[weights == 0] = -1.0
+    return places.any_of(largest(total), rng)
+
+
+def _by_marginality(term: Term, sizes: NDArray[np.int64]) -> Term:
+    """The same term with the categories of a table numbered by their sum of distances."""
+    if not isinstance(term, TableTerm):
+        return term
+    sums = term.table @ np.bincount(term.coordinates, weights=sizes, minlength=len(term.table))
+    order = np.argsort(sums, kind="stable")
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order))
+    return TableTerm(term.name, number[term.coordinates], term.table[np.ix_(order, order)])
+
+
+def _tree(terms: list[Term], leaf: int) -> tuple[Arrays, Arrays, Arrays, Arrays]:
+    """The combinations in the form of `RecordDistance.arrays`, a tree of them, its boxes, and room for a query."""
+    from ._record_tree_kernels import build
+
+    distance = object.__new__(RecordDistance)
+    distance.names, distance.n, distance.terms = (), len(terms[0].coordinates), tuple(terms)
+    space = distance.arrays
+    u, p, q, sizes = distance.n, space[0].shape[1], space[2].shape[1], space[5]
+    leaves = 1 << max((u // leaf).bit_length() - 1, 0)  # each has leaf to 2·leaf - 1 combinations
+    tree = np.arange(u, dtype=np.int32), np.empty(u, dtype=np.int32)
+    boxes = (
+        np.empty((2 * leaves, p)),
+        np.empty((2 * leaves, p)),
+        np.empty((2 * leaves, q), dtype=np.int32),
+        np.empty((2 * leaves, q), dtype=np.int32),
+        np.empty(2 * leaves, dtype=np.int64),
+        np.empty(2 * leaves, dtype=np.int32),
+    )
+    range_start = np.cumsum([0, *(int(size) * int(size).bit_length() for size in sizes)], dtype=np.int64)
+    query = (
+        np.empty(p),
+        np.empty(q, dtype=np.int32),
+        np.empty(range_start[-1]),
+        range_start,
+        np.array([0, *(i.bit_length() - 1 for i in range(1, int(sizes.max(initial=0)) + 1))], dtype=np.int64),
+        np.empty(128),
+        np.empty(128, dtype=np.int64),
+    )
+    build(space, tree, leaves)
+    return space, tree, boxes, query
+
+
+def _leaves(far: tuple[Arrays, Arrays, Arrays, Arrays]) -> Arrays:
+    """Room for the leaves of a tree that combinations are removed from."""
+    space, (order, _), boxes, _ = far
+    u, p, q = len(order), space[0].shape[1], space[2].shape[1]
+    return (
+        np.empty(u, dtype=np.int32),
+        np.empty(u, dtype=np.int32),
+        np.empty(len(boxes[5]) // 2, dtype=np.int64),
+        np.empty((p, u)),
+        np.empty((q, u), dtype=np.int32),
+    )

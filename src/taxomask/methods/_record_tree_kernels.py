@@ -1,0 +1,316 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""Exact searches for near combinations of values, in a binary tree over the different combinations.
+
+space = (numbers, far, codes, tables, start, size, unequal)
+    The combinations, in the form of `RecordDistance.arrays`; see ``records/_kernels.py``.
+tree = (order, leaf_of)
+    The combinations leaf by leaf, and the leaf of each. Leaf l of L holds those from l·u // L to (l + 1)·u // L - 1; it
+    is node L + l, node i has the children 2i and 2i + 1, the root is node 1.
+boxes = (low, high, code_low, code_high, gone, count)
+    For each node the range of each number and of each code, a bit for each number that is missing somewhere, and how
+    many combinations there are.
+query = (number, code, ranges, range_start, logs, bound, node)
+    The coordinates, the minima or maxima of each run of 2^l codes in the query's rows, and a stack.
+
+Codes are in taxonomy order: a run of codes is about equally near. Bounds are added up in the order in which distances
+are: rounding is monotone, so that a bound holds to the last bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel
+from ..records._kernels import squared
+
+SPACE = "Tuple((f8[:, ::1], f8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1], f8[::1]))"
+TREE = "Tuple((i4[::1], i4[::1]))"
+BOXES = "Tuple((f8[:, ::1], f8[:, ::1], i4[:, ::1], i4[:, ::1], i8[::1], i4[::1]))"
+QUERY = "Tuple((f8[::1], i4[::1], f8[::1], i8[::1], i8[::1], f8[::1], i8[::1]))"
+_PAIRS = 32
+
+
+@kernel()
+def away(space, query, u):
+    """The distance (or its square) of the query and a combination."""
+    return squared(space[0], space[1], space[2], space[3], space[4], space[5], space[6], query[0], query[1], u)
+
+
+# --------------------------------------------------------------------------------------- building
+
+
+@kernel()
+def _term(space, a, i, j):
+    numbers, far, codes, tables, start, size, unequal = space
+    p = numbers.shape[1]
+    if a < p:
+        gap = numbers[i, a] - numbers[j, a]
+        return gap * gap if gap == gap else far[a]
+    b = a - p
+    if size[b] > 0:
+        return tables[start[b] + codes[i, b] * size[b] + codes[j, b]]
+    return unequal[b] if codes[i, b] != codes[j, b] else 0.0
+
+
+@kernel(f"void({SPACE}, {TREE}, i8)")
+def build(space, tree, leaves):
+    """Order the combinations: halved again and again in the attribute in which pairs differ most."""
+    numbers, codes = space[0], space[2]
+    order, leaf_of = tree
+    u, p = len(order), numbers.shape[1]
+    keys = np.empty(u)
+    todo = np.empty((64, 2), dtype=np.int64)
+    todo[0, 0], todo[0, 1] = 0, leaves
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        leaf, wide = todo[depth, 0], todo[depth, 1]
+        first, stop = leaf * u // leaves, (leaf + wide) * u // leaves
+        if wide == 1:
+            for i in range(first, stop):
+                leaf_of[order[i]] = np.int32(leaf)
+            continue
+        half = (stop - first) // 2
+        best, most = np.int64(0), -1.0
+        for a in range(p + codes.shape[1]):
+            total = 0.0
+            for t in range(min(half, _PAIRS)):
+                i = first + t * half // min(half, _PAIRS)
+                total += _term(space, a, order[i], order[i + half])
+            if total > most:
+                best, most = np.int64(a), total
+        for i in range(first, stop):
+            value = numbers[order[i], best] if best < p else float(codes[order[i], best - p])
+            keys[i] = value if value == value else np.inf
+        sequence = np.argsort(keys[first:stop])
+        order[first:stop] = order[first:stop][sequence]
+        for side in range(2):
+            todo[depth, 0], todo[depth, 1] = leaf + side * (wide // 2), wide // 2
+            depth += 1
+
+
+@kernel()
+def _fit_leaf(space, tree, boxes, weights, node, leaves):
+    """Fit the box of a leaf to its combinations that have a weight."""
+    numbers, codes = space[0], space[2]
+    order = tree[0]
+    low, high, code_low, code_high, gone, count = boxes
+    low[node] = np.inf
+    high[node] = -np.inf
+    code_low[node] = np.int32(0x7FFFFFFF)
+    code_high[node] = np.int32(-1)
+    gone[node] = 0
+    count[node] = 0
+    leaf, u = node - leaves, len(order)
+    for i in range(leaf * u // leaves, (leaf + 1) * u // leaves):
+        one = order[i]
+        if weights[one] == 0:
+            continue
+        count[node] += 1
+        for a in range(numbers.shape[1]):
+            value = numbers[one, a]
+            if value != value:
+                gone[node] |= np.int64(1) << a
+            else:
+                low[node, a] = min(low[node, a], value)
+                high[node, a] = max(high[node, a], value)
+        for b in range(codes.shape[1]):
+            code_low[node, b] = min(code_low[node, b], codes[one, b])
+            code_high[node, b] = max(code_high[node, b], codes[one, b])
+
+
+@kernel()
+def fit_node(boxes, node):
+    """Fit the box of a node to those of its children."""
+    low, high, code_low, code_high, gone, count = boxes
+    x, y = 2 * node, 2 * node + 1
+    for a in range(low.shape[1]):
+        low[node, a] = min(low[x, a], low[y, a])
+        high[node, a] = max(high[x, a], high[y, a])
+    for b in range(code_low.shape[1]):
+        code_low[node, b] = min(code_low[x, b], code_low[y, b])
+        code_high[node, b] = max(code_high[x, b], code_high[y, b])
+    gone[node] = gone[x] | gone[y]
+    count[node] = count[x] + count[y]
+
+
+@kernel(f"void({SPACE}, {TREE}, {BOXES}, i8[::1])")
+def fit(space, tree, boxes, weights):
+    """Fit all boxes to the combinations that have a weight."""
+    leaves = len(boxes[5]) // 2
+    for node in range(leaves, 2 * leaves):
+        _fit_leaf(space, tree, boxes, weights, node, leaves)
+    for node in range(leaves - 1, 0, -1):
+        fit_node(boxes, node)
+
+
+@kernel()
+def refit(space, tree, boxes, weights, u):
+    """Fit the boxes around a combination that has lost its weight."""
+    leaves = len(boxes[5]) // 2
+    node = np.int64(tree[1][u]) + leaves
+    _fit_leaf(space, tree, boxes, weights, node, leaves)
+    node >>= 1
+    while node > 0:
+        fit_node(boxes, node)
+        node >>= 1
+
+
+# --------------------------------------------------------------------------------------- searching
+
+
+@kernel()
+def ask(space, query, u):
+    """Make a combination the query."""
+    for a in range(len(query[0])):
+        query[0][a] = space[0][u, a]
+    for b in range(len(query[1])):
+        query[1][b] = space[2][u, b]
+
+
+@kernel()
+def set_ranges(space, query, most):
+    """Prepare the range minima (or, if ``most``, maxima) of the rows of the query's codes."""
+    tables, start, size = space[3], space[4], space[5]
+    code, ranges, range_start = query[1], query[2], query[3]
+    for b in range(len(code)):
+        m = size[b]
+        if m == 0:
+            continue
+        begin, first = range_start[b], start[b] + code[b] * m
+        ranges[begin : begin + m] = tables[first : first + m]
+        step = 1
+        while 2 * step <= m:
+            above, below = ranges[begin + m : begin + 2 * m], ranges[begin : begin + m]
+            stop = m - 2 * step + 1
+            left, right = below[:stop], below[step : step + stop]
+            if most:
+                for y in range(stop):
+                    above[y] = left[y] if left[y] > right[y] else right[y]
+            else:
+                for y in range(stop):
+                    above[y] = left[y] if left[y] < right[y] else right[y]
+            begin += m
+            step *= 2
+
+
+@kernel()
+def bound_of(space, boxes, query, node, most):
+    """The smallest (or largest) distance of the query and a combination in the box of a node."""
+    far, size, unequal = space[1], space[5], space[6]
+    low, high, code_low, code_high, gone, _ = boxes
+    number, code, ranges, range_start, logs, _, _ = query
+    total = 0.0
+    for a in range(len(number)):
+        value = number[a]
+        some, lowest, highest = (gone[node] >> a) & 1 == 1, low[node, a], high[node, a]
+        if value != value:
+            total += (far[a] if lowest <= highest else 0.0) if most else (0.0 if some else far[a])
+            continue
+        term = far[a] if some else (0.0 if most else np.inf)
+        if lowest <= highest:
+            if most:
+                gap = max(value - lowest, highest - value)
+                term = max(term, gap * gap)
+            else:
+                gap = max(lowest - value, value - highest, 0.0)
+                term = min(term, gap * gap)
+        total += term
+    for b in range(len(code)):
+        x, y, m = np.int64(code_low[node, b]), np.int64(code_high[node, b]), size[b]
+        if m > 0:
+            level = logs[y - x + 1]
+            at = range_start[b] + level * m
+            one, two = ranges[at + x], ranges[at + y + 1 - (np.int64(1) << level)]
+            total += max(one, two) if most else min(one, two)
+        elif most:
+            total += 0.0 if x == code[b] and y == code[b] else unequal[b]
+        else:
+            total += 0.0 if x <= code[b] and code[b] <= y else unequal[b]
+    return total
+
+
+@kernel()
+def _push(heap, weight, count, distance, heavy):
+    """Add to a heap with the largest distance on top."""
+    i = count
+    while i > 0 and heap[(i - 1) // 2] < distance:
+        heap[i], weight[i] = heap[(i - 1) // 2], weight[(i - 1) // 2]
+        i = (i - 1) // 2
+    heap[i], weight[i] = distance, heavy
+
+
+@kernel()
+def _pop(heap, weight, count):
+    """Remove the top; the heap has one less then."""
+    distance, heavy = heap[count - 1], weight[count - 1]
+    i = np.int64(0)
+    while True:
+        child = 2 * i + 1
+        if child >= count - 1:
+            break
+        if child + 1 < count - 1 and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= distance:
+            break
+        heap[i], weight[i] = heap[child], weight[child]
+        i = child
+    heap[i], weight[i] = distance, heavy
+
+
+@kernel()
+def closest(space, tree, boxes, query, weights, want, room):
+    """Collect the combinations within the smallest distance that holds at least this weight; there must be as much.
+
+    room = (heap, its weights, combinations found, their distances). Returns the distance and how many were found.
+    """
+    order, bound, node = tree[0], query[5], query[6]
+    heap, heavy, found, distances = room
+    leaves, u = len(boxes[5]) // 2, len(order)
+    set_ranges(space, query, False)
+    size, total, limit, count = np.int64(0), np.int64(0), np.inf, np.int64(0)
+    bound[0], node[0], depth = 0.0, 1, np.int64(1)
+    while depth > 0:
+        depth -= 1
+        if bound[depth] > limit:
+            continue
+        g = node[depth]
+        if g < leaves:
+            x, y = 2 * g, 2 * g + 1
+            near_x = bound_of(space, boxes, query, x, False) if boxes[5][x] > 0 else np.inf
+            near_y = bound_of(space, boxes, query, y, False) if boxes[5][y] > 0 else np.inf
+            if near_x < near_y:
+                x, y, near_x, near_y = y, x, near_y, near_x
+            if near_x <= limit and boxes[5][x] > 0:
+                bound[depth], node[depth] = near_x, x
+                depth += 1
+            if near_y <= limit and boxes[5][y] > 0:
+                bound[depth], node[depth] = near_y, y
+                depth += 1
+            continue
+        for i in range((g - leaves) * u // leaves, (g - leaves + 1) * u // leaves):
+            one = order[i]
+            if weights[one] == 0:
+                continue
+            distance = away(space, query, one)
+            if distance > limit:
+                continue
+            found[count], distances[count] = one, distance
+            count += 1
+            if distance == limit:
+                continue
+            _push(heap, heavy, size, distance, weights[one])
+            size += 1
+            total += weights[one]
+            while total - heavy[0] >= want:
+                total -= heavy[0]
+                _pop(heap, heavy, size)
+                size -= 1
+            if total >= want:
+                limit = heap[0]
+    kept = np.int64(0)
+    for i in range(count):
+        if distances[i] <= limit:
+            found[kept], distances[kept] = found[i], distances[i]
+            kept += 1
+    return limit, kept

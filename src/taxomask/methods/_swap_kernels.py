@@ -1,0 +1,176 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""Compiled parts that all swapping shares: random draws, the set of values not yet swapped, swaps along a ranking.
+
+Values are known by their place in an order that their method chose. free = (bits, sums): one bit per place, in words of
+64, and a Fenwick tree over the words: how many places up to here are free, and which is the j-th free one, take a few
+steps each. state[1] is that of the random numbers (splitmix64).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel
+
+FREE = "Tuple((u8[::1], i4[::1]))"
+
+_ONE = np.uint64(1)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_LOW = np.uint64(63)
+_M1, _M2, _M4 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+_H01 = np.uint64(0x0101010101010101)
+_S1, _S2, _S4, _S56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+_STEP, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+
+
+@kernel()
+def draw(state, below):
+    """A random integer from 0 to below - 1."""
+    state[0] += _STEP
+    z = state[0]
+    z = (z ^ (z >> _S30)) * _MIX1
+    z = (z ^ (z >> _S27)) * _MIX2
+    z = z ^ (z >> _S31)
+    return np.int64(np.float64(np.int64(z >> _S11)) * (1.0 / 9007199254740992.0) * below)
+
+
+@kernel()
+def ones(word):
+    """How many bits of a word are set."""
+    word = word - ((word >> _S1) & _M1)
+    word = (word & _M2) + ((word >> _S2) & _M2)
+    word = (word + (word >> _S4)) & _M4
+    return np.int64((word * _H01) >> _S56)
+
+
+@kernel()
+def is_free(free, place):
+    """Whether the value at a place is not yet swapped."""
+    return (free[0][place >> 6] >> (np.uint64(place) & _LOW)) & _ONE == _ONE
+
+
+@kernel()
+def take(free, place):
+    """Mark the value at a place as swapped."""
+    bits, sums = free
+    bits[place >> 6] &= ~(_ONE << (np.uint64(place) & _LOW))
+    i = (place >> 6) + 1
+    while i < len(sums):
+        sums[i] -= 1
+        i += i & -i
+
+
+@kernel()
+def free_before(free, place):
+    """How many places before this one are free."""
+    bits, sums = free
+    i = place >> 6
+    total = np.int64(0)
+    if place & 63:
+        total += ones(bits[i] & ((_ONE << (np.uint64(place) & _LOW)) - _ONE))
+    while i > 0:
+        total += sums[i]
+        i -= i & -i
+    return total
+
+
+@kernel()
+def free_between(free, first, stop):
+    """How many places from first to stop - 1 are free."""
+    bits = free[0]
+    if first >= stop:
+        return np.int64(0)
+    i, last = first >> 6, (stop - 1) >> 6
+    if last - i > 32:
+        return free_before(free, stop) - free_before(free, first)
+    total = np.int64(0)
+    mask = _ALL << (np.uint64(first) & _LOW)
+    for at in range(i, last + 1):
+        word = bits[at] & mask
+        if at == last:
+            word &= _ALL >> (_LOW - (np.uint64(stop - 1) & _LOW))
+        total += ones(word)
+        mask = _ALL
+    return total
+
+
+@kernel()
+def nth_free(free, j):
+    """The j-th free place, counted from 0; there must be one."""
+    bits, sums = free
+    i, step = np.int64(0), np.int64(1)
+    while 2 * step < len(sums):
+        step *= 2
+    while step > 0:
+        if i + step < len(sums) and sums[i + step] <= j:
+            i += step
+            j -= sums[i]
+        step >>= 1
+    word = bits[i]
+    place = i << 6
+    shift = np.int64(32)
+    while shift > 0:  # halve the word until the bit is found
+        low = word & (_ALL >> np.uint64(64 - shift))
+        count = ones(low)
+        if count <= j:
+            j -= count
+            word >>= np.uint64(shift)
+            place += shift
+        else:
+            word = low
+        shift >>= 1
+    return place
+
+
+@kernel(f"void({FREE})")
+def count_free(free):
+    """Make the Fenwick tree of the bits."""
+    bits, sums = free
+    sums[:] = 0
+    for i in range(1, len(sums)):
+        sums[i] += ones(bits[i - 1])
+        above = i + (i & -i)
+        if above < len(sums):
+            sums[above] += sums[i]
+
+
+@kernel("void(i4[::1], i8[::1], i8[::1], i8[::1], i4[::1])")
+def arrange(codes, shuffled, start, order, draws):
+    """Put shuffled records in order by their code: the record at each place, and when it was drawn."""
+    following = start.copy()
+    for i in range(len(shuffled)):
+        record = shuffled[i]
+        at = following[codes[record]]
+        order[at] = record
+        draws[at] = np.int32(i)
+        following[codes[record]] += 1
+
+
+@kernel(f"i8(i8, i8, i8[::1], b1, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+def swap_along(n, k, tied_until, whole, free, state, pairs, candidates):
+    """Swap each value with a random unswapped one among the next k of the ranking; returns the number of steps.
+
+    If ``whole``: among the next k unswapped ones and all that are tied with the last of them; the ties of a place end
+    before ``tied_until``.
+    """
+    steps = np.int64(0)
+    left = n
+    for i in range(n):
+        if not is_free(free, i):
+            continue
+        take(free, i)
+        left -= 1
+        stop = min(i + k + 1, n)
+        if whole and left > 0:
+            stop = tied_until[nth_free(free, min(k, left) - 1)]
+        choice = free_before(free, stop)  # nothing before i is free
+        pairs[steps, 0] = pairs[steps, 1] = i
+        candidates[steps] = choice
+        if choice > 0:
+            partner = nth_free(free, draw(state, choice))
+            take(free, partner)
+            left -= 1
+            pairs[steps, 1] = partner
+        steps += 1
+    return steps
