@@ -1,6 +1,6 @@
 """Shuffling and reverse mapping: CPU seconds and memory for a million records, and what becomes of rank correlations.
 
-    python benchmarks/permutation_shuffling.py [case …]
+    python benchmarks/shuffling.py [case …]
 
 "first" is the first run in a fresh process, which also pays for fresh memory; "best" the best of five. Changes are
 those of the Spearman correlations between the shuffled columns and all columns, over five seeds.

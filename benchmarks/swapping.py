@@ -1,6 +1,6 @@
 """How fast rank swapping is, and what it does to real discharges.
 
-python benchmarks/permutation_swapping.py [case …]      all cases, or some: "2 open 1M", "3 paper 100k x 2", "tables"
+python benchmarks/swapping.py [case …]      all cases, or some: "2 open 1M", "3 paper 100k x 2", "tables"
 
 The speed cases swap codes of a made-up taxonomy (uneven frequencies); the distance tables are made before the clock
 starts. "tables" prints what Tables 2 to 6 of Rodriguez-Garcia, Batet and Sánchez (2019) show, on samples of the public
