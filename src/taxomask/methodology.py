@@ -18,7 +18,8 @@ def methodology(release: Release, method: Method) -> str:
     changed = [name for name in release.released.columns if _changed(release, name)]
     same = [name for name in schema if name not in (*changed, *schema.identifiers)]
     steps = "\n".join(f"- {one.about} ({one.reference})" for one in _steps(method))
-    promises = "\n".join(f"- {promise}" for promise in dict.fromkeys(check.promise for check in release.promise))
+    held = dict.fromkeys(check.promise for check in release.promise if not check.promise.endswith(": nothing"))
+    promises = "\n".join(f"- {promise}" for promise in held)
     return (
         "# How this table was protected\n\n"
         f"The table describes {release.released.n:,} records. Before its release it was protected with taxomask:\n\n"
