@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,10 @@ MUST = {
 }  # fmt: skip
 
 
-def column(n: int, categories: int, seed: int, name: str = "x") -> TaxonomicColumn:
+def column(n: int, categories: int, seed: int, name: str = "x", taxonomy: tm.Taxonomy | None = None) -> TaxonomicColumn:
     """Codes with uneven frequencies; the table of distances is made."""
-    taxonomy = random_taxonomy(int(categories * 1.12), 6, seed=seed)
+    if taxonomy is None:
+        taxonomy = random_taxonomy(int(categories * 1.12), 6, seed=seed)
     rng = np.random.default_rng(seed)
     positions = np.sort(rng.choice(len(taxonomy.ids), categories, replace=False)).astype(np.int32)
     share = rng.lognormal(0, 1, categories)
@@ -56,6 +58,17 @@ def algorithm_2(n: int, categories: int, whole: bool) -> dict[str, Any]:
         swaps, answer[f"{label}: s"] = timed(partial(swap_at_ends, codes, k, whole, np.random.default_rng(1)))
         i, j = swaps.pairs.T
         answer[f"{label}: changed"] = float(2 * (codes.codes[i] != codes.codes[j]).sum() / n)
+    return answer
+
+
+def ontology(folder: str, file: str, n: int) -> dict[str, Any]:
+    """Algorithm 2 on 5,000 concepts of a real ontology, a DAG, with the table of distances."""
+    taxonomy = tm.Taxonomy.read(Path(__file__).parents[1] / "tests" / "data" / folder / file)
+    swap_at_ends(column(1000, 100, 1, taxonomy=taxonomy), 5, False, np.random.default_rng(0))
+    codes, seconds = timed(partial(column, n, 5000, 1, taxonomy=taxonomy))
+    answer: dict[str, Any] = {"concepts": len(taxonomy), "table s": seconds}
+    for label, whole in (("paper", False), ("open", True)):
+        _, answer[f"{label} k = 20 s"] = timed(partial(swap_at_ends, codes, 20, whole, np.random.default_rng(1)))
     return answer
 
 
@@ -170,6 +183,8 @@ CASES: dict[str, Case] = {
     "3 open 100k x 2": partial(algorithm_3, 100_000, 2, True),
     "3 paper 1M x 2": partial(algorithm_3, 1_000_000, 2, False),
     "3 paper 100k x 3": partial(algorithm_3, 100_000, 3, False),
+    "2 DOID 1M": partial(ontology, "doid", "doid.obo.gz", 1_000_000),
+    "2 GO 1M": partial(ontology, "go", "go-basic.obo.gz", 1_000_000),
     "tables": tables,
     "survey": survey,
 }

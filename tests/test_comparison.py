@@ -73,6 +73,14 @@ def test_a_column_that_is_not_there() -> None:
         tm.evaluate(TABLE, TABLE.select(["age"]), SCHEMA)
 
 
+def test_survey_weights_and_a_control_sample() -> None:
+    release = tm.protect(TABLE, SCHEMA, tm.Microaggregation(3))
+    found = tm.evaluate(TABLE, release.data, SCHEMA, weights=[1.0] * 12, control=TABLE.drop_columns(["name"]))
+    assert found.risk.individual is not None
+    assert found.risk.individual.expected == pytest.approx(4.0)  # everybody is in the sample: 1/3 for each of twelve
+    assert found.risk.inference["dx"].levels["value"].control is not None
+
+
 def test_everything_is_plain_and_complete(tmp_path: Path) -> None:
     release = tm.protect(TABLE, SCHEMA, tm.MicroHybrid(3), seed=1)
     found = tm.evaluate(TABLE, release.data, SCHEMA)

@@ -18,12 +18,14 @@ from .measures.risk import (
     ClassSizes,
     Closeness,
     Diversity,
+    IndividualRisk,
     Inference,
     IntervalDisclosure,
     Linkage,
     RankCorrelation,
     Reidentification,
     class_sizes,
+    individual_risk,
     inference,
     interval_disclosure,
     l_diversity,
@@ -56,6 +58,7 @@ class Risk:
     diversity: Mapping[str, Diversity]
     closeness: Mapping[str, Closeness]
     inference: Mapping[str, Inference]
+    individual: IndividualRisk | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers in plain values."""
@@ -110,6 +113,7 @@ def evaluate(
     order: ArrayLike | None = None,
     linked: bool | None = None,
     control: Any = None,
+    weights: ArrayLike | str | None = None,
     seed: int = 0,
 ) -> Evaluation:
     """Measure a protected table against the original one.
@@ -127,6 +131,9 @@ def evaluate(
         many in both.
     control
         A table of people who are not in the original: what is guessed about them is no disclosure.
+    weights
+        How many people of the population each protected record stands for, or the name of the column that says it, for
+        the individual risk of a survey.
     seed
         For the subsamples of some measures.
 
@@ -145,25 +152,37 @@ def evaluate(
     if order is not None:
         after = _in_order(after, np.asarray(order, dtype=np.int64))
     others = None if control is None else Microdata.from_frame(control, _released(schema, Frame(control)))
-    return _measured(before, after, linked=before.n == after.n if linked is None else linked, control=others, seed=seed)
+    alike = before.n == after.n if linked is None else linked
+    return _measured(before, after, linked=alike, control=others, weights=weights, seed=seed)
 
 
 def evaluate_release(release: Release, *, seed: int = 0) -> Evaluation:
     """Measure what `protect` returned."""
-    return _measured(release.original, release.released, linked=release.linked, control=None, seed=seed)
+    return _measured(release.original, release.released, linked=release.linked, seed=seed)
 
 
 def _measured(
-    original: Microdata, released: Microdata, *, linked: bool, control: Microdata | None, seed: int
+    original: Microdata,
+    released: Microdata,
+    *,
+    linked: bool,
+    control: Microdata | None = None,
+    weights: ArrayLike | str | None = None,
+    seed: int,
 ) -> Evaluation:
     utility = measure_utility(original, released, rng=np.random.default_rng(seed), linked=linked)
-    risk = measure_risk(original, released, linked=linked, control=control)
+    risk = measure_risk(original, released, linked=linked, control=control, weights=weights)
     loss = utility.overall.overall if utility.overall is not None else math.nan
     return Evaluation(original, released, utility, risk, _headline(loss, risk.linkage, risk.intervals, risk.classes))
 
 
 def measure_risk(
-    original: Microdata, released: Microdata, *, linked: bool = True, control: Microdata | None = None
+    original: Microdata,
+    released: Microdata,
+    *,
+    linked: bool = True,
+    control: Microdata | None = None,
+    weights: ArrayLike | str | None = None,
 ) -> Risk:
     """Every measure of risk that needs no further knowledge."""
     tables = original, released
@@ -179,6 +198,7 @@ def measure_risk(
         diversity={name: l_diversity(*tables, name) for name in hidden},
         closeness={name: t_closeness(*tables, name) for name in hidden if _quick(original, name)},
         inference={name: inference(*tables, name, control=control) for name in hidden},
+        individual=None if weights is None else individual_risk(*tables, weights),
     )
 
 
