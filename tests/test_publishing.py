@@ -41,7 +41,7 @@ def release() -> tm.Release:
     return tm.protect(TABLE, SCHEMA, tm.Microaggregation(4), seed=5)
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.tsv", "out.parquet", "out.arrow", "out.xlsx", "out.dta"])
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.tsv", "out.parquet", "out.arrow", "out.xlsx"])
 def test_what_is_on_disk_is_the_release_in_random_order(release: tm.Release, tmp_path: Path, name: str) -> None:
     done = publish(release, str(tmp_path / name))
     back = read_table(tmp_path / name, text=["dx", "remark"])
