@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import PlanError, PromiseError
+from .errors import DataError, PlanError, PromiseError, SchemaError
 from .evaluation import Evaluation, evaluate_release
 from .methodology import methodology
 from .methods import Check, Progress
 from .microdata import Kind
-from .microdata.files import Source, open_table
+from .microdata.files import Source, format_of, open_table
 from .plan import Limits, Plan
-from .publishing import Publication, publish
+from .publishing import Publication, is_address, publish
 from .release import Release, protect
 
-__all__ = ["Outcome", "carry_out", "read_for"]
+__all__ = ["Outcome", "carry_out", "naming", "read_for"]
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,14 @@ def carry_out(
         raise PlanError("the plan names no method.", hint="Write 'method: {name: microaggregation, k: 5}'.")
     if not target:
         raise PlanError("there is no place to write to.", hint="Pass --output FILE, or write 'output: {path: …}'.")
-    if page and Path(page).exists() and not force:
-        raise PlanError(f"{page} exists already.", hint="Choose another name, or overwrite it with --force.")
+    format_of(target)
+    for path in (target, page):
+        if path and not is_address(path):
+            _check_place(Path(path), data or (plan.data and plan.located(plan.data)), force=force)
     source, table = read_for(plan, data)
-    release = protect(table, plan.attributes, plan.method, seed=plan.seed, progress=progress)
+    with naming(source):
+        release = protect(table, plan.attributes, plan.method, seed=plan.seed, progress=progress)
+        _stop_if_void(release)
     limits = plan.limits
     measured = page or limits.risk is not None or limits.loss is not None
     evaluation = evaluate_release(release) if measured else None
@@ -90,6 +97,38 @@ def read_for(plan: Plan, data: str | None = None, *, safe_cells: bool = False) -
     texts = [name for name, one in plan.attributes.items() if one.kind != Kind.CONTINUOUS and name in known]
     source = open_table(where, text=texts, safe_cells=safe_cells)
     return source, source.read()
+
+
+@contextmanager
+def naming(source: Source) -> Iterator[None]:
+    """What is wrong with a table is told with the name of its file."""
+    try:
+        yield
+    except (DataError, SchemaError) as error:
+        raise type(error)(f"{source.where}: {error.message}", hint=error.hint) from None
+
+
+def _stop_if_void(release: Release) -> None:
+    """A table without a single value to protect is the wrong table, or its missing values are listed wrongly."""
+    data = release.original
+    names = (*data.schema.quasi_identifiers, *data.schema.confidential)
+    if names and all(data.columns[name].missing.all() for name in names):
+        raise DataError(
+            f"no row has a value in {', '.join(map(repr, names))}: there is nothing to protect.",
+            hint="Check the file, and what the plan lists as missing.",
+        )
+
+
+def _check_place(path: Path, data: str | None, *, force: bool) -> None:
+    """Find out now what would otherwise be found out after the work."""
+    if data and path.resolve() == Path(data).resolve():
+        raise PlanError(f"{path} is the table itself.", hint="Write the protected table to another file.")
+    if path.exists() and not force:
+        raise PlanError(f"{path} exists already.", hint="Choose another name, or overwrite it with --force.")
+    if not path.parent.is_dir():
+        raise PlanError(f"{path} cannot be written: there is no such folder.", hint="Make the folder first.")
+    if not os.access(path.parent, os.W_OK):
+        raise PlanError(f"{path} cannot be written: you may not write to the folder.", hint="Choose another folder.")
 
 
 def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from .errors import PlanError, TaxomaskError, did_you_mean
+from .methods import Method
 from .microdata import Attribute, Kind, Role, Schema, infer
+from .microdata.coverage import coverage
+from .microdata.frames import Frame
+from .taxonomy import Taxonomy
 
-__all__ = ["draft_plan", "propose_roles"]
+__all__ = ["draft_plan", "draft_schema"]
 
 _HEAD = """\
 # A draft for {data}, from its values. Check every role before you use it:
@@ -31,28 +40,83 @@ compare:
 #   path: protected.csv
 #   report: report.html
 """
+_AS_TEXT = "numbers written as text"  # said of every number, as all columns are read as text
+_NAMING = re.compile(r"(?:^|[^a-z])(?:id|nr|nbr|no|code)$")
 
 
-def draft_plan(frame: Any, data: str) -> str:
-    """The text of a YAML plan for a table; ``data`` is its file, as the plan should name it."""
-    schema = propose_roles(infer(frame))
-    entries = "".join(_entry(attribute) for attribute in schema.values())
-    grid = "".join(f"  - {entry}\n" for entry in _grid(schema))
-    method = "{name: microaggregation, k: 5}" if schema.quasi_identifiers else "# name a quasi_identifier first"
-    head = _HEAD.format(data=data)
-    where = _plain(data) + (
-        "\noutside: true  # the table is not in the folder of this plan" if data.startswith("/") else ""
-    )
-    return f"{head}\ndata: {where}\nattributes:\n{entries}{_TAIL.format(method=method, grid=grid)}"
+def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method | None = None) -> str:
+    """The text of a YAML plan.
+
+    Parameters
+    ----------
+    schema
+        What the columns are, with evidence in the notes: a `draft_schema`.
+    data
+        The table: a file, or the address of one in a database.
+    folder
+        Where the plan will lie: files are named as seen from there.
+    method
+        The method, if it is known already.
+    """
+    named = data if "://" in data else _seen_from(folder, Path(data))
+    entries = "".join(_entry(attribute, folder) for attribute in schema.values())
+    first, *grid = _methods(schema)
+    chosen = first if method is None else _plain(method.to_dict())
+    listed = "".join(f"  - {entry}\n" for entry in grid)
+    outside = "\noutside: true  # the table is not in the folder of this plan" if named.startswith("/") else ""
+    head = _HEAD.format(data=named)
+    return f"{head}\ndata: {_plain(named)}{outside}\nattributes:\n{entries}{_TAIL.format(method=chosen, grid=listed)}"
 
 
-def propose_roles(draft: Schema) -> Schema:
-    """A schema in which open roles are filled in as names, values and kinds suggest."""
-    schema = draft
-    for name, attribute in draft.items():
-        if attribute.role is None:
-            schema = schema.replace(name, role=_role(attribute))
-    return schema
+def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, str] | None = None) -> Schema:
+    """A schema for a table whose columns were read as text: `infer`, with roles as names, values and kinds suggest.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    beside
+        The file of the table: taxonomies of single columns may lie beside it, in files whose names end in ``_`` and the
+        name of the column.
+    roles
+        Roles that are known already, by column.
+    """
+    schema = infer(frame)
+    known = roles or {}
+    for name in known:
+        if name not in schema:
+            raise PlanError(f"there is no column {name!r}.", hint=did_you_mean(name, schema))
+    near = sorted(beside.parent.glob("*")) if beside is not None else []
+    files = [path for path in near if path != beside and path.is_file()]
+    drafts = (_with_kind(attribute, frame, files) for attribute in schema.values())
+    return Schema(replace(one, role=known.get(one.name) or _role(one)) for one in drafts)
+
+
+def _with_kind(attribute: Attribute, frame: Any, files: Sequence[Path]) -> Attribute:
+    """What the name of the column and the files beside the table tell of its kind."""
+    note = "; ".join(part for part in attribute.note.split("; ") if part != _AS_TEXT)
+    if attribute.kind == Kind.CONTINUOUS and _NAMING.search(attribute.name.casefold()):
+        return replace(attribute, kind=Kind.NOMINAL, note=_also(note, "numbers that name something"))
+    path = _taxonomy_beside(attribute, frame, files) if attribute.kind == Kind.NOMINAL else None
+    if path is None:
+        return replace(attribute, note=note)
+    return replace(attribute, kind=Kind.TAXONOMIC, taxonomy=path, note=_also(note, f"all values are in {path.name}"))
+
+
+def _taxonomy_beside(attribute: Attribute, frame: Any, files: Sequence[Path]) -> Path | None:
+    """The file of a taxonomy beside the table that is named after the column and knows all of its values."""
+    column = Frame(frame).arrow(attribute.name)
+    for path in files:
+        if column is None or not path.name.partition(".")[0].endswith(f"_{attribute.name}"):
+            continue
+        try:
+            taxonomy = Taxonomy.read(path)
+        except TaxomaskError:  # some other file
+            continue
+        found = coverage(column, taxonomy, missing=tuple(map(str, attribute.missing)))
+        if found.complete and int(taxonomy.depth.max()) > 2:  # a flat one says no more than that values differ
+            return path
+    return None
 
 
 def _role(attribute: Attribute) -> Role:
@@ -60,11 +124,23 @@ def _role(attribute: Attribute) -> Role:
         return Role.IDENTIFIER
     if "a quasi-identifier" in attribute.note:
         return Role.QUASI_IDENTIFIER
-    return Role.CONFIDENTIAL if attribute.kind == Kind.TAXONOMIC else Role.OTHER
+    shipped = attribute.kind == Kind.TAXONOMIC and isinstance(attribute.taxonomy, str)
+    return Role.CONFIDENTIAL if shipped else Role.OTHER
 
 
-def _entry(attribute: Attribute) -> str:
-    values = Schema([attribute]).to_dict()["attributes"][0]
+def _also(note: str, more: str) -> str:
+    return f"{note}; {more}" if note else more
+
+
+def _seen_from(folder: Path, path: Path) -> str:
+    try:
+        return path.resolve().relative_to(folder.resolve()).as_posix()
+    except ValueError:
+        return path.resolve().as_posix()
+
+
+def _entry(attribute: Attribute, folder: Path) -> str:
+    values = Schema([attribute]).to_dict(folder)["attributes"][0]
     note = values.pop("note", "")
     if attribute.role == Role.IDENTIFIER:  # never looked at
         values = {"name": attribute.name, "role": str(attribute.role)}
@@ -73,17 +149,18 @@ def _entry(attribute: Attribute) -> str:
     return f"  - name: {_plain(values['name'])}\n{comment}{listed}\n"
 
 
-def _grid(schema: Schema) -> list[str]:
-    grid = []
+def _methods(schema: Schema) -> list[str]:
+    """The method to begin with, and what to compare it with."""
+    hidden = ["{name: shuffling}"] if schema.confidential else []
     if schema.quasi_identifiers:
-        grid += [
+        return [
+            "{name: microaggregation, k: 5}",
             "{name: microaggregation, vary: {k: [3, 5, 10, 20]}}",
             "{name: micro_hybrid, vary: {k: [3, 5, 10, 20]}}",
             "{name: rank_swapping, vary: {p: [1, 5, 10]}}",
+            *hidden,
         ]
-    if schema.confidential:
-        grid.append("{name: shuffling}")
-    return grid
+    return [*hidden, *hidden] or ["# name a quasi_identifier or a confidential column first"]
 
 
 def _plain(value: Any) -> str:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .errors import PlanError, TaxomaskError, did_you_mean
 from .methods import METHODS, Method, Pipeline
-from .microdata import Schema
-from .microdata.attribute import BUILTIN
+from .microdata import Kind, Role, Schema
+from .microdata.attribute import BUILTIN, MATCH, UNMAPPED
 from .microdata.yaml_file import read_yaml
 
 __all__ = ["Limits", "Output", "Plan", "make_method", "plan_json_schema", "vary"]
@@ -228,6 +228,7 @@ def plan_json_schema() -> dict[str, Any]:
     methods = [_method_schema(kind) for kind in METHODS.values()]
     one = {"oneOf": [{"$ref": f"#/$defs/{schema['title']}"} for schema in methods]}
     several = {"type": "array", "items": {"$ref": "#/$defs/method"}}
+    varied = {"type": "object", "required": ["name", "vary"], "properties": {"name": {"enum": list(METHODS)}}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "taxomask plan",
@@ -236,9 +237,15 @@ def plan_json_schema() -> dict[str, Any]:
         "required": ["attributes"],
         "properties": {
             "data": {"type": "string", "description": "The table: a file, or the address of a database."},
-            "attributes": {"type": ["array", "object"], "description": "What each column is."},
+            "attributes": {
+                "description": "What each column is.",
+                "anyOf": [
+                    {"type": "array", "items": _attribute_schema("name")},
+                    {"type": "object", "additionalProperties": _attribute_schema()},
+                ],
+            },
             "method": {"anyOf": [{"$ref": "#/$defs/method"}, several]},
-            "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several]}},
+            "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
             "limits": Limits.model_json_schema(),
             "output": Output.model_json_schema(),
@@ -246,6 +253,29 @@ def plan_json_schema() -> dict[str, Any]:
             "outside": {"type": "boolean", "description": "Files outside the folder of the plan may be used."},
         },
         "$defs": {"method": one, **{str(schema["title"]): schema for schema in methods}},
+    }
+
+
+def _attribute_schema(*required: str) -> dict[str, Any]:
+    values, text = {"type": "array"}, {"type": "string"}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(required),
+        "properties": {
+            "name": text,
+            "role": {"enum": [str(role) for role in Role]},
+            "kind": {"enum": [str(kind) for kind in Kind]},
+            "order": values,
+            "taxonomy": {"type": ["string", "array"], "examples": list(BUILTIN)},
+            "distance": text,
+            "weight": {"type": "number", "exclusiveMinimum": 0},
+            "match": {"enum": list(MATCH)},
+            "normalize": {"type": "array", "items": text},
+            "missing": values,
+            "unmapped": {"enum": list(UNMAPPED)},
+            "note": text,
+        },
     }
 
 

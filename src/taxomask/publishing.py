@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from .release import Release
 __all__ = ["Publication", "audit_path", "file_sha256", "is_address", "publish", "row_order"]
 
 _PART = "part"
+_TABLE = re.compile(r"[?&]table=([^&]*)")
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,7 @@ def _targets(target: str, copies: int) -> list[str]:
     if copies == 1:
         return [target]
     if is_address(target):
-        return [f"{target}_{number}" for number in range(1, copies + 1)]
+        return [_TABLE.sub(rf"\g<0>_{number}", target, count=1) for number in range(1, copies + 1)]
     path = Path(target)
     stem, dot, suffix = path.name.partition(".")
     return [str(path.with_name(f"{stem}-{number}{dot}{suffix}")) for number in range(1, copies + 1)]
@@ -207,7 +209,8 @@ def _targets(target: str, copies: int) -> list[str]:
 
 def _beside(target: str, suffix: str) -> Path:
     if is_address(target):
-        return Path(target.rpartition("=")[2] + suffix)
+        named = _TABLE.search(target)
+        return Path((named[1] if named else "table").replace("/", "_") + suffix)
     path = Path(target)
     return path.with_name(path.name.partition(".")[0] + suffix)
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ..errors import PlanError
+from .files import check_free
 from .protect import PlanFile, Quiet
 from .show import print_json, print_table, progress_bar
 
@@ -27,16 +29,22 @@ def compare(
     ] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="How many methods run at once.")] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute everything anew.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run the methods under the plan's `compare:` and show risk against loss. Nothing is released."""
-    from ..carrying_out import read_for
+    from ..carrying_out import naming, read_for
     from ..comparison import compare as run
+    from ..microdata import Microdata
     from ..plan import Plan
 
+    if output is not None:
+        check_free(output, force=force)
     read = Plan.read(plan)
-    _, table = read_for(read, data)
+    source, table = read_for(read, data)
+    with naming(source):
+        Microdata.from_frame(table, read.attributes)  # what is wrong with the table is no fault of any method
     methods = read.compare or ((read.method,) if read.method is not None else ())
     limit = max_risk if max_risk is not None else read.limits.risk
     with progress_bar("Comparing", quiet=quiet or json) as progress:
@@ -49,6 +57,9 @@ def compare(
             cache=not no_cache,
             progress=progress,
         )
+    if not found.points:
+        reasons = "".join(f"\n  {label}: {reason}" for label, reason in found.failed)
+        raise PlanError(f"none of the methods could be run:{reasons}", hint="Change the plan's 'compare:'.")
     if output is not None:
         found.to_html(output, max_risk=limit)
     best = found.best(limit) if limit is not None else None
@@ -59,7 +70,7 @@ def compare(
         return None
     columns = list(dict.fromkeys(name for point in found.points for name in point.numbers))
     rows = [
-        (point.label, *(f"{point.numbers.get(name, float('nan')):.4g}" for name in columns), "*" if point.front else "")
+        (point.label, *(_shown(point.numbers.get(name)) for name in columns), "*" if point.front else "")
         for point in found.points
     ]
     print_table(["method", *columns, "front"], rows)
@@ -70,3 +81,9 @@ def compare(
     if output is not None:
         print(f"The map is in {output}.")
     return None
+
+
+def _shown(number: float | None) -> str:
+    if number is None:
+        return "–"
+    return f"{number:,}" if isinstance(number, int) else f"{number:.4g}"

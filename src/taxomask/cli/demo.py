@@ -1,81 +1,101 @@
-"""``taxomask demo``: the main job on a shipped table of real discharges."""
+"""``taxomask demo``: the whole job on a shipped table of real discharges."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import shutil
+from collections.abc import Callable
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..checks import check_integer
+from ..errors import DataError
 from .show import print_facts, print_table, progress_bar, share
 
 if TYPE_CHECKING:
-    from ..microdata import Schema
-    from ..release import Release
-    from ..taxonomy import Taxonomy
+    from ..carrying_out import Outcome
+    from ..methods import Method
+    from ..plan import Plan
 
 __all__ = ["demo"]
 
-BEDS = ("6-99", "100-199", "200-299", "300-499", "500+")
+FOLDER = Path("taxomask-demo")
+KNOWN = dict.fromkeys(("n_beds", "care_days", "dx01"), "quasi_identifier")  # decided after the draft
 
 
 def demo(
     k: Annotated[int, typer.Option(help="The smallest group of records that share all values.")] = 5,
     refined: Annotated[bool, typer.Option("--refined", help="Search for groups of lower loss.")] = False,
+    folder: Annotated[
+        Path | None, typer.Option(help=f"Where to put everything; by default {FOLDER}, or {FOLDER}-2 if that exists.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what an earlier demo wrote to the folder.")] = False,
 ) -> None:
-    """Protect 2,000 real hospital discharges, and show what it cost."""
+    """Take 2,000 real hospital discharges from a first look to a protected table with a report."""
+    from ..carrying_out import carry_out
     from ..methods import Microaggregation
-    from ..release import protect
-    from ..taxonomy import Taxonomy
+    from ..plan import Plan
 
-    icd = Taxonomy.builtin("icd9cm")
-    table = _discharges()
-    _about_the_codes(table, icd)
-    method = Microaggregation(k=k, algorithm="refined" if refined else "mdav")
+    check_integer("k", k, at_least=2, hint="Groups of one record protect nobody.")
+    place = _new_folder(folder, force)
+    _about_the_codes()
+    _inspect(place, Microaggregation(k, algorithm="refined" if refined else "mdav"))
+    plan = Plan.read(place / "plan.yaml")
+    with progress_bar("Comparing methods") as progress:
+        _compare(plan, place, progress)
+    protected, report = place / "protected.csv", place / "report.html"
     with progress_bar("Protecting") as progress:
-        release = protect(table, _schema(icd), method, progress=progress)
-    _about_the_release(release, k)
-    _before_and_after(table, release, icd)
-    print("Look further:  taxomask taxonomy info icd9cm;  taxomask taxonomy distance icd9cm 25000 25001 4019")
-
-
-def _discharges() -> Any:
-    """The shipped table; codes are read as text, so that leading zeros survive."""
-    from .. import examples
-    from ..microdata import read_table
-
-    table, codes = read_table(examples.path()), read_table(examples.path(), ["dx01", "pc01"], text=True)
-    for name in codes.column_names:
-        table = table.set_column(table.column_names.index(name), name, codes[name])
-    return table
-
-
-def _schema(icd: Taxonomy) -> Schema:
-    from ..microdata import Attribute, Schema
-
-    return Schema(
+        outcome = carry_out(plan, output=str(protected), report=str(report), force=force, progress=progress)
+    _about_the_release(outcome)
+    _before_and_after(outcome)
+    print_facts(
+        "Where to look",
         [
-            Attribute("id", role="identifier"),
-            Attribute("age", role="quasi_identifier", kind="continuous"),
-            Attribute("sex", role="quasi_identifier", kind="nominal"),
-            Attribute("race", role="other"),
-            Attribute("region", role="quasi_identifier", kind="nominal"),
-            Attribute("n_beds", role="quasi_identifier", kind="ordinal", order=BEDS),
-            Attribute("care_days", role="quasi_identifier", kind="continuous"),
-            Attribute("dx01", role="quasi_identifier", kind="taxonomic", taxonomy=icd),
-            Attribute("pc01", role="other"),
-        ]
+            (str(report), "what was done, what it promises, what it costs and what it risks"),
+            (str(place / "map.html"), "risk against loss of all that was compared"),
+            (str(protected), "the protected table"),
+            (str(place / "plan.yaml"), "the plan; change it, and run"),
+            ("", f"taxomask protect --plan {place / 'plan.yaml'} -o {protected} --report {report} --force"),
+        ],
     )
 
 
-def _about_the_codes(table: Any, icd: Taxonomy) -> None:
+def _new_folder(asked: Path | None, force: bool) -> Path:
+    """A folder in which nothing is overwritten that is not meant to be."""
+    folder = asked or FOLDER
+    if asked is None and not force:
+        numbered = (FOLDER.with_name(f"{FOLDER.name}-{number}") for number in count(2))
+        folder = next(one for one in chain([FOLDER], numbered) if not one.exists())
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder} is not a folder.", hint="Choose another one with --folder.")
+    if folder.exists() and not force and any(folder.iterdir()):
+        raise DataError(
+            f"{folder} is not empty.", hint="Choose another one, or overwrite an earlier demo with --force."
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{folder} cannot be made: {error.strerror}.", hint="Choose another one with --folder."
+        ) from None
+    return folder
+
+
+def _about_the_codes() -> None:
+    from .. import examples
+    from ..microdata import read_table
     from ..microdata.coverage import coverage
     from ..semantics import distance_correlation, marginality, nominal_mean
     from ..taxonomy import Taxonomy
 
+    icd, procedures = Taxonomy.builtin("icd9cm"), Taxonomy.builtin("icd9cm_procedures")
+    table = read_table(examples.path(), ["dx01", "pc01"], text=True)  # as text, so that leading zeros survive
     codes = table["dx01"]
     found, middle, m = coverage(codes, icd), nominal_mean(codes, icd), marginality(codes, icd)
     edge = codes[int(m.argmax())].as_py()
-    correlation = distance_correlation(codes, table["pc01"], icd, Taxonomy.builtin("icd9cm_procedures"))
+    correlation = distance_correlation(codes, table["pc01"], icd, procedures)
     print_facts(
         "2,000 real discharges of US hospitals in 2010 (NHDS public-use file), and their diagnoses in ICD-9-CM",
         [
@@ -89,27 +109,64 @@ def _about_the_codes(table: Any, icd: Taxonomy) -> None:
     )
 
 
-def _about_the_release(release: Release, k: int) -> None:
-    from ..measures import squared_error
+def _inspect(place: Path, method: Method) -> None:
+    """The table, looked at; the plan drafted, with what a custodian would decide."""
+    from .. import examples
+    from ..drafting import draft_plan, draft_schema
+    from ..microdata import read_table
 
-    print_facts(
-        f"\nMicroaggregated with k = {k}: every record shares its quasi-identifiers with at least {k - 1} others",
-        [("promise", str(check)) for check in release.promise],
+    data = place / examples.path().name
+    shutil.copyfile(examples.path(), data)
+    schema = draft_schema(read_table(data, text=True), roles=KNOWN)
+    (place / "plan.yaml").write_text(draft_plan(schema, str(data), place, method), encoding="utf-8")
+    print("\n1. Inspect: roles as drafted, but an insurer knows the hospital, the days and the diagnosis")
+    print_table(
+        ["column", "role", "kind", "evidence"],
+        [(name, str(one.role), str(one.kind), one.note) for name, one in schema.items()],
     )
-    print("\nWhat it cost: 100·SSE/SST, the error against that of replacing every value by the average of all")
-    rows = []
-    for name in release.original.schema.quasi_identifiers:
-        before, after = release.original.columns[name], release.released.columns[name]
-        error = squared_error(before, after)
-        rows.append((name, str(before.attribute.kind), f"{error.sse:,.1f}", f"{error.percent:.1f}"))
-    print_table(["attribute", "kind", "SSE", "loss %"], rows)
 
 
-def _before_and_after(table: Any, release: Release, icd: Taxonomy) -> None:
-    print("Before and after, the first records")
+def _compare(plan: Plan, place: Path, progress: Callable[[float], None]) -> None:
+    from ..carrying_out import read_for
+    from ..comparison import compare
+
+    _, table = read_for(plan)
+    found = compare(table, plan.attributes, plan.compare, progress=progress)
+    found.to_html(place / "map.html")
+    print("2. Compare: what can be had. Risk is the share of records that an intruder links correctly; a loss of 1 is")
+    print("   every record replaced by the average. * marks what nothing else beats in both")
+    rows = [(one.label, f"{one.risk:.3f}", f"{one.loss:.3f}", "*" if one.front else "") for one in found.points]
+    print_table(["method", "risk", "loss", ""], rows)
+
+
+def _about_the_release(outcome: Outcome) -> None:
+    written = outcome.publication
+    print_facts(
+        f"3. Protect: {outcome.release.audit['method']}, checked on what was read back from disk",
+        [("", str(check)) for check in written.checks],
+    )
+    if outcome.evaluation is None:
+        return
+    numbers, overall = outcome.evaluation.headline, outcome.evaluation.utility.overall
+    loss = overall.each if overall is not None else {}
+    print_facts(
+        "\n4. Report: what it cost and what it risks",
+        [
+            ("records linked rightly", f"{100 * numbers['risk']:.1f} %"),
+            ("loss over all", f"{100 * numbers['loss']:.1f} %"),
+            *((f"  {name}", f"{100 * value:.1f} %") for name, value in loss.items()),
+        ],
+    )
+
+
+def _before_and_after(outcome: Outcome) -> None:
+    from ..taxonomy import Taxonomy
+
+    icd = Taxonomy.builtin("icd9cm")
+    print("\nBefore and after, the first records")
     names = ["age", "sex", "region", "n_beds", "care_days", "dx01"]
     rows = []
-    for when, frame in (("before", table), ("after", release.data)):
+    for when, frame in (("before", outcome.release.original.to_frame()), ("after", outcome.release.data)):
         for record in frame.select(names).slice(0, 3).to_pylist():
             shown = [f"{value:.1f}" if isinstance(value, float) else str(value) for value in record.values()]
             rows.append((when, *shown, icd[record["dx01"]].label))

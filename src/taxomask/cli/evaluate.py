@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import DataError
-from .protect import PlanFile
+from .files import check_free
+from .protect import PlanFile, Quiet
 from .show import print_facts, print_json
 
 if TYPE_CHECKING:
@@ -31,22 +32,35 @@ def evaluate(
     unlinked: Annotated[
         bool, typer.Option("--unlinked", help="The rows do not correspond, as those of fully synthetic tables.")
     ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the report.")] = False,
+    quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure the utility and the risk of a protected table against the original one."""
-    from ..carrying_out import read_for
+    from ..carrying_out import naming, read_for
     from ..evaluation import evaluate as measure
+    from ..microdata import Microdata
     from ..plan import Plan
+    from ..publishing import audit_path
 
+    if output is not None:
+        check_free(output, force=force)
     read = Plan.read(plan)
-    _, before = read_for(read, original)
-    _, after = read_for(read, protected, safe_cells=read.output.escape_cells)
-    order = None if same_order or unlinked else _order(protected, audit, after.num_rows)
-    found = measure(before, after, read.attributes, order=order, linked=False if unlinked else None)
+    source, before = read_for(read, original)
+    target, after = read_for(read, protected, safe_cells=read.output.escape_cells)
+    order, linked = None, False if unlinked else None
+    if not same_order and not unlinked:
+        order, linked = _from_audit(protected, audit or audit_path(protected), after.num_rows)
+    with naming(source):
+        Microdata.from_frame(before, read.attributes)  # what is wrong here is not the fault of the protected table
+    with naming(target):
+        found = measure(before, after, read.attributes, order=order, linked=linked)
     if output is not None:
         found.to_html(output)
     if json:
         return print_json(found.to_dict())
+    if quiet:
+        return None
     names = {"risk": "share of records linked rightly", "loss": "loss (0 none, 1 all replaced by the mean)"}
     print_facts(
         f"{protected} against {original}",
@@ -57,13 +71,12 @@ def evaluate(
     return None
 
 
-def _order(protected: str, audit: Path | None, rows: int) -> NDArray[Any] | None:
-    """The order in which rows were written, from the private audit; None if it was kept."""
+def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | None, bool | None]:
+    """What the private audit knows: the order in which rows were written, and whether they correspond at all."""
     import json
 
-    from ..publishing import audit_path, row_order
+    from ..publishing import file_sha256, is_address, row_order
 
-    path = audit or audit_path(protected)
     if not path.exists():
         raise DataError(
             f"{path}: the private audit of the release is not there, so that the order of its rows is not known.",
@@ -71,14 +84,15 @@ def _order(protected: str, audit: Path | None, rows: int) -> NDArray[Any] | None
         )
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        if record["rows"] == "kept":
-            return None
-        if record["records"] != rows:
-            raise DataError(
-                f"{path} tells of {record['records']:,} records; {protected} has {rows:,}.", hint="Name its own audit."
-            )
-        return row_order(record["seed"], rows)
-    except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, DataError):
-            raise
+        own = record["records"] == rows
+        own = own and (is_address(protected) or file_sha256(Path(protected)) in record["file_sha256"].values())
+        order = None if record["rows"] == "kept" else row_order(record["seed"], record["records"])
+        linked = None if record["linked"] else False
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise DataError(f"{path} is not an audit of taxomask.", hint="Name the one written with the table.") from None
+    if not own:
+        raise DataError(
+            f"{path} is the audit of another table than {protected}, or the table was changed since.",
+            hint="Name its own audit with --audit; or say --same-order or --unlinked.",
+        )
+    return order if linked is None else None, linked

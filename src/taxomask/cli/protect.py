@@ -48,7 +48,7 @@ def protect(
                 "report": str(outcome.report) if outcome.report else None,
                 "checks": [vars(check) for check in written.checks],
                 "notes": list(outcome.release.notes),
-                "numbers": outcome.evaluation.headline if outcome.evaluation else None,
+                "numbers": outcome.evaluation.to_dict()["headline"] if outcome.evaluation else None,
             }
         )
     if quiet:

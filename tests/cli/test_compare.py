@@ -1,0 +1,78 @@
+"""``taxomask compare``: many methods on one table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import ATTRIBUTES, Run, write_plan
+
+GRID = """compare:
+  - {name: microaggregation, vary: {k: [2, 3, 6]}}
+  - {name: shuffling}
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the numbers are kept elsewhere; the kernels are compiled already."""
+    import taxomask.comparison as module
+
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setattr(module, "cache_folder", lambda name: folder / name)
+
+
+@pytest.fixture
+def planned(folder: Path) -> Path:
+    write_plan(folder, ATTRIBUTES + GRID)
+    return folder
+
+
+def test_a_table_of_methods(run: Run, planned: Path) -> None:
+    code, out, message = run("compare", "--plan", planned / "plan.yaml", "--max-risk", "0.34")
+    assert (code, message) == (0, "")
+    assert all(f"microaggregation(k={k})" in out for k in (2, 3, 6))
+    assert "Could not be run: shuffling()" in out  # there is no confidential column
+    assert "Best: microaggregation(k=3). Of the 3 methods 2 have a risk of at most 0.34" in out
+
+
+def test_json_and_a_second_run_say_the_same(run: Run, planned: Path) -> None:
+    first = run("compare", "--plan", planned / "plan.yaml", "--json")
+    assert first == run("compare", "--plan", planned / "plan.yaml", "--json")
+    assert first == run("compare", "--plan", planned / "plan.yaml", "--json", "--no-cache", "--workers", "1")
+    found = json.loads(first[1])
+    assert [point["method"] for point in found["points"]] == [f"microaggregation(k={k})" for k in (2, 3, 6)]
+    assert found["best"] is None
+
+
+def test_the_map_is_a_page(run: Run, planned: Path) -> None:
+    page = planned / "map.html"
+    assert run("compare", "--plan", planned / "plan.yaml", "-o", page, "--quiet") == (0, "", "")
+    assert page.read_text().startswith("<!doctype html>")
+    code, _, message = run("compare", "--plan", planned / "plan.yaml", "-o", page)
+    assert code == 2
+    assert "map.html exists already" in message
+    code, _, message = run("compare", "--plan", planned / "plan.yaml", "-o", planned / "no" / "map.html")
+    assert code == 2
+    assert "map.html cannot be written" in message
+
+
+def test_no_method_is_good_enough(run: Run, planned: Path) -> None:
+    code, _, message = run("compare", "--plan", planned / "plan.yaml", "--max-risk", "0")
+    assert code == 2
+    assert "no method has a risk of at most 0" in message
+
+
+def test_bad_tables_and_plans(run: Run, planned: Path) -> None:
+    text = (planned / "table.csv").read_text()
+    (planned / "table.csv").write_text(text.replace(",25,", ",old,"))
+    code, _, message = run("compare", "--plan", planned / "plan.yaml")
+    assert code == 2
+    assert "table.csv: column 'age', row 6: 'old' is not a number." in message
+    (planned / "table.csv").write_text(text)
+    write_plan(planned, ATTRIBUTES + "compare: [{name: shuffling}]\n")
+    code, _, message = run("compare", "--plan", planned / "plan.yaml")
+    assert code == 2
+    assert "none of the methods could be run:\n  shuffling(): " in message

@@ -1,0 +1,98 @@
+"""``taxomask evaluate``: a protected file against the original one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import ATTRIBUTES, Run, write_plan
+from taxomask.carrying_out import carry_out
+from taxomask.evaluation import evaluate_release
+from taxomask.plan import Plan
+
+
+@pytest.fixture
+def released(run: Run, folder: Path) -> Path:
+    assert run("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--quiet", "--seed", "5")[0] == 0
+    return folder
+
+
+def command(folder: Path, *options: str | Path) -> tuple[str | Path, ...]:
+    return ("evaluate", folder / "table.csv", folder / "out.csv", "--plan", folder / "plan.yaml", *options)
+
+
+@pytest.mark.parametrize("method", ["{name: microaggregation, k: 3}", "{name: micro_hybrid, k: 3}"])
+def test_a_file_is_measured_like_the_release_in_memory(run: Run, folder: Path, method: str) -> None:
+    write_plan(folder, ATTRIBUTES + "seed: 9\n", method)
+    outcome = carry_out(Plan.read(folder / "plan.yaml"), output=str(folder / "out.csv"))
+    code, out, _ = run(*command(folder, "--json"))
+    assert code == 0
+    found, expected = json.loads(out), evaluate_release(outcome.release).to_dict()
+    assert found["headline"] == pytest.approx(expected["headline"])
+    assert found["risk"]["linkage"] == expected["risk"]["linkage"]
+    assert found["utility"]["overall"]["each"] == pytest.approx(expected["utility"]["overall"]["each"])
+
+
+def test_without_the_order_of_rows_the_numbers_differ(run: Run, released: Path) -> None:
+    right = json.loads(run(*command(released, "--json"))[1])["headline"]
+    wrong = json.loads(run(*command(released, "--json", "--same-order"))[1])["headline"]
+    assert right["loss"] < wrong["loss"]
+
+
+def test_a_report_for_people(run: Run, released: Path) -> None:
+    code, out, _ = run(*command(released, "-o", released / "report.html"))
+    assert code == 0
+    assert "share of records linked rightly" in out
+    assert (released / "report.html").read_text().startswith("<!doctype html>")
+    code, _, message = run(*command(released, "-o", released / "report.html"))
+    assert code == 2
+    assert "report.html exists already" in message
+    assert run(*command(released, "-o", released / "report.html", "--force"))[0] == 0
+
+
+def test_the_audit_of_another_release_is_refused(run: Run, released: Path) -> None:
+    other = released / "other.csv"
+    assert run("protect", "--plan", released / "plan.yaml", "-o", other, "--quiet", "--seed", "6")[0] == 0
+    code, out, message = run(*command(released, "--audit", released / "other.audit.json"))
+    assert (code, out) == (2, "")
+    assert "other.audit.json is the audit of another table than" in message
+
+
+def test_a_table_that_was_changed_since_is_refused(run: Run, released: Path) -> None:
+    lines = (released / "out.csv").read_text().splitlines()
+    (released / "out.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
+    code, _, message = run(*command(released))
+    assert code == 2
+    assert "or the table was changed since" in message
+
+
+def test_missing_and_broken_audits(run: Run, released: Path) -> None:
+    shutil.copy(released / "out.csv", released / "moved.csv")
+    arguments = ("evaluate", released / "table.csv", released / "moved.csv", "--plan", released / "plan.yaml")
+    code, _, message = run(*arguments)
+    assert code == 2
+    assert "moved.audit.json: the private audit of the release is not there" in message
+    assert run(*arguments, "--audit", released / "out.audit.json")[0] == 0
+    (released / "moved.audit.json").write_text("[]")
+    code, _, message = run(*arguments)
+    assert code == 2
+    assert "moved.audit.json is not an audit of taxomask." in message
+
+
+def test_synthetic_tables_are_not_compared_record_by_record(run: Run, folder: Path) -> None:
+    modelled = ATTRIBUTES.replace("role: other", "role: other, kind: nominal")
+    write_plan(folder, modelled, "{name: imputation, synthesis: full}")
+    assert run("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--quiet", "--seed", "5")[0] == 0
+    code, out, _ = run(*command(folder, "--json"))
+    assert code == 0
+    assert json.loads(out)["headline"]["risk"] is None
+
+
+def test_a_column_that_is_gone(run: Run, released: Path) -> None:
+    (released / "out.csv").write_text("age,grade,remark\n20,low,a\n")
+    code, _, message = run(*command(released, "--unlinked"))
+    assert code == 2
+    assert "out.csv: the protected table has no column 'dx'." in message

@@ -1,0 +1,106 @@
+"""``taxomask inspect``: what it sees in a table, and the plan that it drafts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli.conftest import Run
+from taxomask import examples
+from taxomask.plan import Plan
+
+ADULT = Path(__file__).parents[1] / "data" / "adult-arx"
+
+
+@pytest.fixture
+def discharges(tmp_path: Path) -> Path:
+    return Path(shutil.copy(examples.path(), tmp_path))
+
+
+def test_a_first_look(run: Run, discharges: Path) -> None:
+    code, out, _ = run("inspect", discharges)
+    assert code == 0
+    assert "2,000 rows, 9 columns" in out
+    for line in ("id identifier", "age quasi_identifier continuous", "dx01 confidential taxonomic icd9cm: 100.0 %"):
+        assert line in " ".join(out.split())
+    assert "Released as they are, unless you give them another role: n_beds, care_days." in out
+    assert f"taxomask inspect {discharges} -o plan.yaml" in out
+
+
+def test_json(run: Run, discharges: Path) -> None:
+    code, out, _ = run("inspect", discharges, "--json")
+    found = json.loads(out)
+    assert (code, found["rows"], len(found["attributes"])) == (0, 2000, 9)
+    assert found["attributes"][5]["order"] == ["6-99", "100-199", "200-299", "300-499", "500+"]
+
+
+def test_the_draft_is_a_plan_that_can_be_carried_out(run: Run, discharges: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    assert run("inspect", discharges, "-o", plan)[0] == 0
+    assert "# unique in every row: an identifier?" in plan.read_text()
+    read = Plan.read(plan)
+    assert read.data == "discharges.csv.gz"
+    assert read.attributes.identifiers == ("id",)
+    assert read.attributes["race"].missing == ("", "not_stated")
+    assert len(read.compare) == 12
+    assert run("protect", "--plan", plan, "-o", tmp_path / "out.csv", "--quiet") == (0, "", "")
+
+
+def test_nothing_is_overwritten_without_force(run: Run, discharges: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text("mine")
+    code, out, message = run("inspect", discharges, "-o", plan)
+    assert (code, out, plan.read_text()) == (2, "", "mine")
+    assert f"{plan} exists already.\nChoose another name, or overwrite it with --force." in message
+    assert run("inspect", discharges, "-o", plan, "--force")[0] == 0
+    assert plan.read_text() != "mine"
+
+
+def test_a_plan_in_another_folder_names_the_table_in_full(run: Run, discharges: Path, tmp_path: Path) -> None:
+    (tmp_path / "plans").mkdir()
+    assert run("inspect", discharges, "-o", tmp_path / "plans" / "plan.yaml")[0] == 0
+    content = yaml.safe_load((tmp_path / "plans" / "plan.yaml").read_text())
+    assert (content["data"], content["outside"]) == (str(discharges), True)
+
+
+def test_roles_that_are_known_already(run: Run, discharges: Path, tmp_path: Path) -> None:
+    roles = ("--role", "dx01=quasi_identifier", "--role", "age=other")
+    assert run("inspect", discharges, "-o", tmp_path / "plan.yaml", *roles)[0] == 0
+    read = Plan.read(tmp_path / "plan.yaml")
+    assert (read.attributes["dx01"].role, read.attributes["age"].role) == ("quasi_identifier", "other")
+
+
+@pytest.mark.parametrize(
+    ("role", "message"),
+    [
+        ("dx1=other", "there is no column 'dx1'.\nDid you mean 'dx01'?"),
+        ("age=quasi", "role must be one of 'identifier', 'quasi_identifier', 'confidential', 'other'; got 'quasi'."),
+        ("age", "--role age: write it as COLUMN=ROLE."),
+    ],
+)
+def test_wrong_roles(run: Run, discharges: Path, tmp_path: Path, role: str, message: str) -> None:
+    code, _, error = run("inspect", discharges, "-o", tmp_path / "plan.yaml", "--role", role)
+    assert code == 2
+    assert message in error
+    assert not (tmp_path / "plan.yaml").exists()
+
+
+def test_hierarchies_that_lie_beside_the_table(run: Run, tmp_path: Path) -> None:
+    for name in ("education", "race", "marital-status"):
+        shutil.copy(ADULT / f"adult_hierarchy_{name}.csv", tmp_path)
+    rows = [("Bachelors", "White", "Divorced", 1), ("9th", "Black", "Never-married", 2), ("11th", "Other", "alone", 3)]
+    lines = ["education;race;marital-status;admission_type_id", *(";".join(map(str, row)) for row in rows * 10)]
+    (tmp_path / "adult.csv").write_text("\n".join(lines) + "\n")
+    code, out, _ = run("inspect", tmp_path / "adult.csv", "-o", tmp_path / "plan.yaml")
+    attributes = Plan.read(tmp_path / "plan.yaml").attributes
+    assert code == 0
+    assert "all values are in adult_hierarchy_education.csv" in out
+    assert attributes["education"].kind == "taxonomic"
+    assert "*" in attributes["education"].taxonomies[0][0]
+    assert attributes["race"].kind == "nominal"  # its hierarchy only says that races differ
+    assert attributes["marital-status"].kind == "nominal"  # one value is not in its hierarchy
+    assert attributes["admission_type_id"].kind == "nominal"

@@ -1,0 +1,76 @@
+"""Drafts of plans: what is proposed, and that it can be read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import yaml
+
+import taxomask as tm
+from taxomask.drafting import draft_plan, draft_schema
+from taxomask.plan import Plan
+
+ODD = "name: with 'quotes', #and colons"
+
+
+def texts(**columns: list[str]) -> pa.Table:
+    return pa.table(columns)
+
+
+def test_roles_follow_from_names_values_and_kinds() -> None:
+    table = texts(
+        ssn=["1", "2", "1"] * 10,
+        zip=["10115", "10117", "10119"] * 10,
+        dx=["25001", "4019", "0380"] * 10,
+        ward_id=["1", "2", "3"] * 10,
+        days=["3", "4", "5"] * 10,
+    )
+    schema = draft_schema(table, roles={"dx": "confidential"})
+    assert {name: str(one.role) for name, one in schema.items()} == {
+        "ssn": "identifier",
+        "zip": "quasi_identifier",
+        "dx": "confidential",
+        "ward_id": "other",
+        "days": "other",
+    }
+    assert (schema["ward_id"].kind, schema["days"].kind) == ("nominal", "continuous")
+    assert "written as text" not in "".join(one.note for one in schema.values())
+
+
+@pytest.mark.parametrize("name", ["no", "id", "yes", "1e3", "null", ODD, "größe", "- a", "a\nb"])
+def test_odd_names_and_values_survive_yaml(name: str, tmp_path: Path) -> None:
+    schema = draft_schema(texts(**{name: ["no", "?", "1: 2", "n/a"], "other": ["a", "b", "c", "d"]}))
+    (tmp_path / "plan.yaml").write_text(draft_plan(schema, str(tmp_path / "table.csv"), tmp_path), encoding="utf-8")
+    assert list(Plan.read(tmp_path / "plan.yaml").attributes) == [name, "other"]
+
+
+def test_columns_that_only_an_inner_word_names_are_numbers() -> None:
+    schema = draft_schema(texts(idle=["1", "2", "4"], number_of_codes=["1", "2", "4"], unit_code=["1", "2", "4"]))
+    assert [str(one.kind) for one in schema.values()] == ["continuous", "continuous", "nominal"]
+
+
+def test_a_table_without_quasi_identifiers_gets_a_plan_that_says_so(tmp_path: Path) -> None:
+    text = draft_plan(draft_schema(texts(days=["1", "2", "3"])), "table.csv")
+    assert "method: # name a quasi_identifier" in text
+    assert yaml.safe_load(text)["method"] is None
+
+
+def test_the_method_may_be_known() -> None:
+    text = draft_plan(draft_schema(texts(age=["1", "2", "3"])), "t.csv", method=tm.Microaggregation(2, t=0.5))
+    assert yaml.safe_load(text)["method"] == {"name": "microaggregation", "k": 2, "t": 0.5}
+
+
+def test_the_address_of_a_database_stays() -> None:
+    text = draft_plan(draft_schema(texts(age=["1", "2", "3"])), "sqlite:///a.db?table=t", Path("elsewhere"))
+    assert yaml.safe_load(text)["data"] == "sqlite:///a.db?table=t"
+    assert "outside" not in yaml.safe_load(text)
+
+
+def test_a_table_is_no_taxonomy_of_itself(tmp_path: Path) -> None:
+    path = tmp_path / "people_region.csv"
+    path.write_text("n1;n;*\nn2;n;*\ns1;s;*\n")
+    table = texts(region=["n1", "n2", "s1"])
+    assert draft_schema(table, beside=path)["region"].kind == "nominal"
+    assert draft_schema(table, beside=tmp_path / "other.csv")["region"].kind == "taxonomic"
