@@ -29,8 +29,8 @@ def methodology(release: Release, method: Method) -> str:
         f"Columns that identify people were removed ({len(schema.identifiers)}).\n\n"
         "What holds for this table, checked on the table itself before it was released:\n\n"
         f"{promises}\n\n"
-        "Values of protected columns are not those of the person whom a record describes. Results about groups are "
-        "close to those of the original table; statements about single records are not possible.\n"
+        "Values of protected columns need not be those of the person whom a record describes. Use the table for "
+        "results about groups, not for statements about single records.\n"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -22,11 +23,12 @@ def render(template: str, **values: Any) -> str:
 
 
 def write_page(path: str | PathLike[str], template: str, **values: Any) -> None:
-    """Write a page to a file; an unfinished one is never seen."""
+    """Write a page to a file that only its owner can read; an unfinished one is never seen."""
     target = Path(path)
     text = render(template, **values)
-    temporary = target.with_name(f".{target.name}.part")
-    temporary.write_text(text, encoding="utf-8")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
     temporary.replace(target)
 
 

@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind
 
-__all__ = ["complete", "correlation", "covariance", "numbers", "ordered", "present", "relative", "spread", "unit_of"]
+__all__ = [
+    "complete",
+    "correlation",
+    "covariance",
+    "numbers",
+    "ordered",
+    "present",
+    "relative",
+    "same_values",
+    "spread",
+    "unit_of",
+]
 
 Float = NDArray[np.float64]
 
@@ -76,3 +87,14 @@ def relative(before: float, after: float, scale: float) -> float:
     if abs(before) <= rounding:
         return 0.0 if abs(after) <= rounding else math.nan
     return abs(after - before) / abs(before)
+
+
+def same_values(x: Column, y: Column) -> bool:
+    """Whether two columns in one numbering of the categories have the same values, record by record."""
+    if len(x) != len(y):
+        return False
+    if isinstance(x, ContinuousColumn) and isinstance(y, ContinuousColumn):
+        return bool(np.array_equal(x.values, y.values, equal_nan=True))
+    assert isinstance(x, CategoricalColumn)
+    assert isinstance(y, CategoricalColumn)
+    return bool(np.array_equal(x.codes, y.codes))

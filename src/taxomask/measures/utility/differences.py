@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...checks import check_integer, check_number
 from ...microdata import CategoricalColumn, Column, Microdata
 from ...semantics import category_marginality
-from ._moments import complete, covariance, numbers, ordered, present, relative, spread
+from ._moments import complete, covariance, numbers, ordered, present, relative, same_values, spread
 from .result import Loss, Result, mean_of, pairs, side_by_side
 
 __all__ = ["RelativeDifferences", "relative_differences", "relative_differences_in_samples"]
@@ -67,17 +67,20 @@ def relative_differences_in_samples(
     check_integer("samples", samples, at_least=1)
     check_number("share", share, above=0, at_most=1)
     columns = side_by_side(original, released, attributes, linked=linked)
+    same = {name for name, pair in columns.items() if linked and same_values(*pair)}  # in every sample, then
     found: list[RelativeDifferences] = []
     for _ in range(samples):
         rows = _sample(rng, original.n, share)
         others = rows if linked else _sample(rng, released.n, share)
         before = {name: x.take(rows) for name, (x, _) in columns.items()}
         after = {name: y.take(others) for name, (_, y) in columns.items()}
-        found.append(_compare(before, after))
+        found.append(_compare(before, after, same))
+    names = list(columns)
+    kinds = {name: ordered(x) for name, (x, _) in columns.items()}
     return RelativeDifferences(
-        _mean_loss([one.means for one in found]),
-        _mean_loss([one.variances for one in found]),
-        _mean_loss([one.covariances for one in found]),
+        _mean_loss([one.means for one in found], names),
+        _mean_loss([one.variances for one in found], names),
+        _mean_loss([one.covariances for one in found], [(a, b) for a, b in pairs(names) if kinds[a] == kinds[b]]),
     )
 
 
@@ -85,13 +88,15 @@ def _sample(rng: np.random.Generator, n: int, share: float) -> NDArray[np.int64]
     return np.sort(rng.choice(n, size=min(n, max(1, round(share * n))), replace=False)) if n else np.zeros(0, np.int64)
 
 
-def _mean_loss(losses: list[Loss]) -> Loss:
-    each = {key: mean_of(loss.each[key] for loss in losses) for key in losses[0].each}
+def _mean_loss(losses: list[Loss], keys: Iterable[Any]) -> Loss:
+    """The mean of each part; 0 of those that were not looked at because nothing changed."""
+    each = {key: mean_of(loss.each.get(key, 0.0) for loss in losses) for key in keys}
     return Loss(mean_of(each.values()), each)
 
 
-def _compare(original: Columns, released: Columns) -> RelativeDifferences:
-    before, after = _Statistics(original), _Statistics(released)
+def _compare(original: Columns, released: Columns, same: Collection[str] = ()) -> RelativeDifferences:
+    """The differences; those of columns known to be the ``same`` are left out."""
+    before, after = _Statistics(original, same), _Statistics(released, same)
     return RelativeDifferences(
         _loss(before.means, after.means, before.sizes, after.sizes),
         _loss(before.variances, after.variances, before.variance_scales, after.variance_scales),
@@ -109,6 +114,7 @@ class _Statistics:
     """The statistics of one table, and for each the size below which it is rounding."""
 
     columns: Columns
+    skip: Collection[str] = ()
     means: dict[str, float] = field(default_factory=dict)
     variances: dict[str, float] = field(default_factory=dict)
     covariances: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -118,6 +124,8 @@ class _Statistics:
 
     def __post_init__(self) -> None:
         for name, column in self.columns.items():
+            if name in self.skip:
+                continue
             if ordered(column):
                 self._numbers(name, numbers(column))
             else:
@@ -130,6 +138,8 @@ class _Statistics:
         }
         for a, b in pairs(self.columns):
             x, y = self.columns[a], self.columns[b]
+            if a in self.skip and b in self.skip:
+                continue
             if ordered(x) and ordered(y):
                 u, v = complete(numbers(x), numbers(y))
                 self.covariances[a, b] = covariance(u, v) if len(u) else np.nan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,7 @@ def rank_correlations(original: Microdata, released: Microdata, attributes: Iter
     masked microdata, PSD 2014.
     """
     columns = {name: _scores(x, y) for name, (x, y) in side_by_side(original, released, attributes).items()}
-    before, after = (
-        {(a, b): _spearman(columns[a][when], columns[b][when]) for a, b in pairs(columns)} for when in (0, 1)
-    )
+    before, after = (_correlations({name: both[when] for name, both in columns.items()}) for when in (0, 1))
     each = {key: abs(after[key] - before[key]) for key in before}
     return Loss(mean_of(each.values()), each, before, after)
 
@@ -50,9 +48,17 @@ def _scores(original: Column, released: Column) -> tuple[Float, Float]:
     return place[original.codes], place[released.codes]
 
 
-def _spearman(x: Float, y: Float) -> float:
-    u, v = complete(x, y)
-    return correlation(_ranks(u), _ranks(v))
+def _correlations(columns: Mapping[str, Float]) -> dict[tuple[str, str], float]:
+    """Spearman's correlation of every pair; a column without missing values is ranked once."""
+    whole = {name: _ranks(values) for name, values in columns.items() if not np.isnan(values).any()}
+
+    def spearman(a: str, b: str) -> float:
+        if a in whole and b in whole:
+            return correlation(whole[a], whole[b])
+        u, v = complete(columns[a], columns[b])
+        return correlation(_ranks(u), _ranks(v))
+
+    return {(a, b): spearman(a, b) for a, b in pairs(columns)}
 
 
 def _ranks(x: Float) -> Float:
