@@ -268,15 +268,11 @@ def upper_bounds(space, gaps, tree, query, norm, g, best):
 
 @inlined
 def _fetch(tree, g):
-    """Bring the numbers of a node that will be looked at next closer."""
+    """Bring the numbers of a leaf that will be looked at soon closer."""
     leaf, p = g - tree[0][1], tree[7].shape[1]
-    if leaf >= 0:
+    if leaf >= 0 and len(tree[13]) > 0:
         for a in range(0, p, 2):
             prefetch(tree[13], (2 * leaf * p + a) * WIDE)
-    else:
-        for a in range(0, p, 2):
-            prefetch(tree[1], (g * p + a) * WIDE)
-            prefetch(tree[2], (g * p + a) * WIDE)
 
 
 @inlined

@@ -38,6 +38,8 @@ def norm_of(gaps, tree, query):
 @inlined
 def blurring(tree, norm):
     """How much rounding to 32 bits can change the distance of the query and a point, at most; infinite: very much."""
+    if len(tree[13]) == 0:
+        return np.inf
     most = 0.0
     for j in range(WIDE):
         most = max(most, tree[5][0, j])

@@ -18,7 +18,8 @@ place[points]
 middle[p]
     The averages of the numbers that are never missing, 0 for others.
 short[leaves, 2, p, 8]
-    ``numbers`` less ``middle`` in 32 bits: tells at half the cost that no point of a leaf matters.
+    ``numbers`` less ``middle`` in 32 bits: tells at half the cost that no point of a leaf matters. Empty where there
+    are few numbers.
 
 Inner nodes are numbered level by level, leaves follow: the first child of node g is 8g + r - 7, where the root has r
 children (and its first child is 1). A box may be larger than what is left in it until it is refreshed.
@@ -180,7 +181,8 @@ def remove(tree, t):
     last = np.int64(count[leaf]) - 1
     for a in range(numbers.shape[1]):
         numbers[leaf, a, i] = numbers[leaf, a, last]
-        short[leaf, i // WIDE, a, i % WIDE] = short[leaf, last // WIDE, a, last % WIDE]
+        if len(short) > 0:
+            short[leaf, i // WIDE, a, i % WIDE] = short[leaf, last // WIDE, a, last % WIDE]
     for b in range(codes.shape[1]):
         codes[leaf, b, i] = codes[leaf, b, last]
     point[leaf, i] = point[leaf, last]
@@ -277,8 +279,8 @@ def _sort(space, rows, code_rows, order, keys, stack, leaves):
 @lean(f"void({SPACE}, b1[::1], {POINTS}, i4[::1], {TREE}, {ROOM})")
 def build(space, gaps, points, alive, tree, room):
     """Build the tree of the points ``alive``; its arrays are given, with the first three of ``shape``."""
-    shape, numbers, codes, count, point, place, middle = (
-        tree[0], tree[7], tree[8], tree[9], tree[10], tree[11], tree[12]
+    shape, numbers, codes, count, point, place, middle, short = (
+        tree[0], tree[7], tree[8], tree[9], tree[10], tree[11], tree[12], tree[13]
     )  # fmt: skip
     head, records = points[0], points[2]
     m, p, q = len(alive), numbers.shape[1], codes.shape[1]
@@ -305,7 +307,8 @@ def build(space, gaps, points, alive, tree, room):
             at = order[first + i] if first + i < stop else order[first]
             for a in range(p):
                 numbers[leaf, a, i] = rows[at, a]
-                tree[13][leaf, i // WIDE, a, i % WIDE] = np.float32(rows[at, a] - middle[a])
+                if len(short) > 0:
+                    short[leaf, i // WIDE, a, i % WIDE] = np.float32(rows[at, a] - middle[a])
             for b in range(q):
                 codes[leaf, b, i] = code_rows[at, b]
             if first + i < stop:

@@ -13,6 +13,7 @@ from .points import Arrays, Points
 __all__ = ["Index"]
 
 _WIDE, _LEAF = 8, 16  # children of a node and points of a leaf, as in _tree_kernels.py
+_MANY = 6  # so many numbers, and a look at a leaf in 32 bits pays (measured)
 
 
 class Index:
@@ -100,7 +101,7 @@ def _tree(points: Points, m: int) -> Arrays:
         np.empty((leaves, _LEAF), dtype=np.int32),
         np.empty(len(points.head), dtype=np.int32),
         np.empty(p),
-        _aligned((leaves, 2, p, _WIDE), np.float32),
+        _aligned((leaves if p >= _MANY else 0, 2, p, _WIDE), np.float32),
     )
 
 
