@@ -200,11 +200,14 @@ def test_index_and_scan_agree_on_thousands_of_mixed_records(k: int, gone: float)
     assert (mdav(space, k, path="index") == mdav(space, k, path="scan")).all()
 
 
-@pytest.mark.parametrize("size", [1e-30, 1.0, 1e25])
-def test_index_and_scan_agree_where_32_bits_are_too_few(size: float) -> None:
+@pytest.mark.parametrize("size", [1e-30, 1e-20, 1.0, 1e19, 1e25, 1e45])
+@pytest.mark.parametrize("outlier", [0.0, 1e7])
+@pytest.mark.parametrize("numbers", [3, 7])
+def test_index_and_scan_agree_where_32_bits_are_too_few(size: float, outlier: float, numbers: int) -> None:
     """The index bounds distances in 32 bits: differences that these cannot hold, or whose squares they cannot."""
     rng = np.random.default_rng(32)
-    values = rng.integers(0, 5, (3000, 3)) ** 2 + rng.integers(0, 50, (3000, 3)) * 1e-9
+    values = rng.integers(0, 5, (3000, numbers)) ** 2 + rng.integers(0, 50, (3000, numbers)) * 1e-9
+    values[::800] += outlier
     space = space_of(*(number(column, size) for column in values.T))
     assert (mdav(space, 3, path="index") == mdav(space, 3, path="scan")).all()
 

@@ -8,7 +8,7 @@ records at equal distance are all seen.
 query = (number, code, lane, bound, node, ranges, range_start, logs, top, most, sides): the coordinates, room for the
 distances of 16 points or the bounds of 8 boxes, a stack of nodes, the minima or maxima of each run of 2^l codes in the
 query's rows, the most that codes can add, and the sides: the 32-bit numbers below and above each coordinate, and below
-and above the coordinate mirrored in the middle (see ``upper_bounds``).
+and above the coordinate mirrored in the middle (see ``upper_bounds``), and the coordinate less the middle.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from ._lean import inlined, lean
 from ._points_kernels import offer
+from ._short_kernels import TINY, blurring, norm_of, not_farther, not_nearer, rounding, short_numbers
 from ._tree_kernels import LARGEST, LEAF, WIDE, above, below, first_child, parent
 from ._vectors import (
     add,
@@ -38,7 +39,6 @@ from ._vectors import (
 
 QUERY = "Tuple((f8[::1], i4[::1], f8[::1], f8[::1], i8[::1], f8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f4[:, ::1]))"
 SLACK = 1e-10
-TINY = 1e-37  # more than what a sum of squares in 32 bits can lose by underflow
 MIRROR = 0.3  # found by counting the nodes visited; anything from 0.2 to 0.6 does
 
 
@@ -184,12 +184,7 @@ def _set_sides(tree, query):
         mirrored = middle[a] - (value - middle[a]) / MIRROR
         sides[0, a], sides[1, a] = below(value), above(value)
         sides[2, a], sides[3, a] = below(mirrored), above(mirrored)
-
-
-@inlined
-def _rounding(tree):
-    """The largest relative error of a sum of squared differences in 32 bits, with some to spare."""
-    return (tree[1].shape[1] + 8) * 2.0**-23
+        sides[4, a] = np.float32(value - middle[a])
 
 
 @inlined
@@ -218,7 +213,7 @@ def lower_bounds(space, gaps, tree, query, g, limit):
                     gap = max(low[j] - value, value - high[j], 0.0)
                     term[j] = min(gap * gap, far) if some else gap * gap
             missing = add(missing, load(term, 0))
-    bound = combined(1.0 - _rounding(tree), _finite(total), 1.0 - SLACK, missing, -TINY)
+    bound = combined(1.0 - rounding(tree), _finite(total), 1.0 - SLACK, missing, -TINY)
     some = at_most(bound, limit) & at_least(load(tree[5], g * WIDE), 0.0)
     if some != 0:
         store(bound, query[2], 0)
@@ -257,7 +252,7 @@ def upper_bounds(space, gaps, tree, query, norm, g, best):
                         most = max(most, far)
                 term[j] = most
             missing = add(missing, load(term, 0))
-    norms, slack = load(tree[5], g * WIDE), _rounding(tree)
+    norms, slack = load(tree[5], g * WIDE), rounding(tree)
     less, more = -MIRROR * (1.0 - slack), (1.0 + 1.0 / MIRROR) * norm
     bound = combined((1.0 + MIRROR) * (1.0 + SLACK), norms, less, _finite(mirrored), more + SLACK * more + TINY)
     bound = smaller(combined(1.0 + slack, widened(corner), 0.0, norms, TINY), bound)
@@ -273,20 +268,21 @@ def upper_bounds(space, gaps, tree, query, norm, g, best):
 
 @inlined
 def _fetch(tree, g):
-    """Bring the numbers of a node that will be looked at next closer."""
+    """Bring the numbers of a leaf that will be looked at soon closer."""
     leaf, p = g - tree[0][1], tree[7].shape[1]
-    if leaf >= 0:
-        for a in range(p):
-            prefetch(tree[7], (leaf * p + a) * LEAF)
-            prefetch(tree[7], (leaf * p + a) * LEAF + WIDE)
-    else:
+    if leaf >= 0 and len(tree[13]) > 0:
         for a in range(0, p, 2):
-            prefetch(tree[1], (g * p + a) * WIDE)
-            prefetch(tree[2], (g * p + a) * WIDE)
+            prefetch(tree[13], (2 * leaf * p + a) * WIDE)
 
 
 @inlined
-def _near_leaf(space, gaps, tree, points, query, near, have, want, leaf):
+def _near_leaf(space, gaps, tree, points, query, near, have, want, leaf, reach):
+    if reach < np.inf:
+        some = at_most(short_numbers(gaps, tree, query, leaf, 0), reach)
+        if tree[9][leaf] > WIDE:
+            some |= at_most(short_numbers(gaps, tree, query, leaf, 1), reach) << WIDE
+        if some & ((np.int64(1) << tree[9][leaf]) - 1) == 0:
+            return have
     one, two = _leaf_numbers(space, gaps, tree, query, leaf)
     out, who = query[2], tree[10][leaf]
     limit = near[0][want - 1] if have == want else np.inf
@@ -324,6 +320,7 @@ def _push_near(space, gaps, tree, query, g, but, limit):
             at -= 1
         bound[at] = out[j]
         node[at] = first + j
+        _fetch(tree, first + j)
         depth += 1
     query[8][0] = depth
 
@@ -335,18 +332,19 @@ def nearest(space, gaps, tree, points, query, near, want, leaf):
     set_ranges(space, query, False)
     _set_sides(tree, query)
     have = np.int64(0)
+    blur, last, reach = blurring(tree, norm_of(gaps, tree, query)), np.inf, np.float32(np.inf)
     below = leaf + shape[1]
     bound[0], node[0], top[0] = 0.0, below, 1
     while True:
         limit = near[0][want - 1] if have == want else np.inf
+        if limit != last:
+            last, reach = limit, not_farther(tree, limit, blur)
         but = np.int64(-1)
         if top[0] > 0:
             top[0] -= 1
             if bound[top[0]] > limit:
                 continue
             g = node[top[0]]
-            if top[0] > 0:
-                _fetch(tree, node[top[0] - 1])
         elif below > 0:
             but = below
             below = parent(shape, below)
@@ -354,7 +352,7 @@ def nearest(space, gaps, tree, points, query, near, want, leaf):
         else:
             return have
         if g >= shape[1]:
-            have = _near_leaf(space, gaps, tree, points, query, near, have, want, g - shape[1])
+            have = _near_leaf(space, gaps, tree, points, query, near, have, want, g - shape[1], reach)
         else:
             _push_near(space, gaps, tree, query, g, but, limit)
 
@@ -362,14 +360,15 @@ def nearest(space, gaps, tree, points, query, near, want, leaf):
 @lean()
 def farthest(space, gaps, tree, points, query):
     """The point farthest from a query."""
-    shape, bound, node, middle = tree[0], query[3], query[4], tree[12]
+    shape, bound, node = tree[0], query[3], query[4]
     head, records = points[0], points[2]
     set_ranges(space, query, True)
     _set_sides(tree, query)
-    norm = 0.0
-    for a in range(len(query[0])):
-        if not gaps[a]:
-            norm += (query[0][a] - middle[a]) ** 2
+    norm = norm_of(gaps, tree, query)
+    blur, reach = blurring(tree, norm), np.float32(0.0)
+    for a in range(len(gaps)):
+        if gaps[a]:
+            blur = np.inf
     query[9][0] = most_of_codes(space, query)
     out = query[2]
     best, best_record, best_point = -1.0, np.int64(0), np.int64(-1)
@@ -380,10 +379,14 @@ def farthest(space, gaps, tree, points, query):
         if bound[depth] < best:
             continue
         g = node[depth]
-        if depth > 0:
-            _fetch(tree, node[depth - 1])
         if g >= shape[1]:
             leaf = g - shape[1]
+            if reach > 0.0:
+                some = at_least(short_numbers(gaps, tree, query, leaf, 0), reach)
+                if tree[9][leaf] > WIDE:
+                    some |= at_least(short_numbers(gaps, tree, query, leaf, 1), reach) << WIDE
+                if some & ((np.int64(1) << tree[9][leaf]) - 1) == 0:
+                    continue
             one, two = _leaf_numbers(space, gaps, tree, query, leaf)
             who = tree[10][leaf]
             need = _needed(query, best)
@@ -400,6 +403,7 @@ def farthest(space, gaps, tree, points, query):
                 record = np.int64(records[head[t]])
                 if out[i] > best or (out[i] == best and record < best_record):
                     best, best_record, best_point = out[i], record, t
+            reach = not_nearer(tree, _needed(query, best), blur)
             continue
         some = upper_bounds(space, gaps, tree, query, norm, g, best)
         first, base = first_child(shape, g), depth
@@ -413,5 +417,6 @@ def farthest(space, gaps, tree, points, query):
                 at -= 1
             bound[at] = out[j]
             node[at] = first + j
+            _fetch(tree, first + j)
             depth += 1
     return best_point
