@@ -12,11 +12,11 @@ demo: $(READY)
 	@$(BIN)/taxomask demo
 
 test: $(READY)
-	@tools/install-debian postgresql
+	@tools/install-debian postgresql chromium
 	$(BIN)/python -m pytest -m "not slow"
 
 test-all: $(READY)
-	@tools/install-debian postgresql
+	@tools/install-debian postgresql chromium
 	$(BIN)/python -m pytest
 
 lint: $(READY)

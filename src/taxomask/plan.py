@@ -185,7 +185,8 @@ def _check_inside(content: Mapping[str, Any], folder: Path) -> None:
     named += [(f"output: {key}", output.get(key)) for key in ("path", "report")] if isinstance(output, Mapping) else []
     named += [("taxonomy", name) for name in _taxonomies(content.get("attributes"))]
     for key, name in named:
-        if isinstance(name, str) and "://" not in name and not _is_inside(folder / name, folder):
+        address = isinstance(name, str) and "://" in name and key != "taxonomy"
+        if isinstance(name, str) and not address and not _is_inside(folder / name, folder):
             raise PlanError(
                 f"{key}: {name!r} is outside the folder of the plan.",
                 hint="Move the file there, or write 'outside: true' if it is meant.",

@@ -1,0 +1,281 @@
+"""The application: addresses and what answers them. Everything that touches a table happens in a worker process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from .._version import __version__
+from ..errors import DataError, TaxomaskError
+from .jobs import Job, Jobs
+from .worker import Worker
+from .workspace import Limits, Opened, TooLargeError, Workspace
+
+__all__ = ["make_app"]
+
+_STATIC = Path(__file__).parent / "static"
+_REPORT_STYLE = Path(__file__).parents[1] / "report" / "templates" / "style.css"
+_LARGEST_MESSAGE = 4 << 20
+_TASKS = ("protect", "compare", "estimate")
+
+
+def make_app(folder: Path | None = None, limits: Limits | None = None) -> Starlette:
+    """The application for a folder from which tables may be opened, besides those that are uploaded."""
+    page = _Page(Workspace(folder, limits))
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            page.close()
+
+    routes = [
+        Route("/", page.index),
+        Route("/favicon.ico", page.icon),
+        Route("/static/report.css", page.report_style),
+        Mount("/static", StaticFiles(directory=_STATIC)),
+        Route("/api/start", page.start),
+        Route("/api/methods", page.methods),
+        Route("/api/folder", page.folder),
+        Route("/api/tables", page.open, methods=["POST"]),
+        Route("/api/upload", page.upload, methods=["POST"]),
+        Route("/api/tables/{table}", page.describe),
+        Route("/api/tables/{table}/draft", page.save, methods=["POST"]),
+        Route("/api/tables/{table}/check", page.check, methods=["POST"]),
+        Route("/api/tables/{table}/coverage", page.coverage, methods=["POST"]),
+        Route("/api/tables/{table}/concepts", page.concepts),
+        Route("/api/tables/{table}/taxonomy", page.upload_taxonomy, methods=["POST"]),
+        Route("/api/tables/{table}/jobs", page.start_job, methods=["POST"]),
+        Route("/api/jobs/{job}", page.job),
+        Route("/api/jobs/{job}/cancel", page.cancel, methods=["POST"]),
+        Route("/api/jobs/{job}/map", page.map),
+        Route("/api/jobs/{job}/files/{name}", page.download),
+        Route("/jobs/{job}/report", page.report),
+    ]
+    handlers: dict[Any, Any] = {TaxomaskError: _refused, ClientDisconnect: _left}
+    return Starlette(routes=routes, lifespan=life, exception_handlers=handlers)
+
+
+class _Page:
+    """What the addresses do."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._jobs = Jobs()
+        self._looking = Worker()  # for what is answered at once; jobs have a process of their own
+        self._thread = ThreadPoolExecutor(1)  # waits for it
+
+    def close(self) -> None:
+        self._jobs.close()
+        self._looking.stop()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._workspace.close()
+
+    async def _ask(self, task: str, **arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._looking.run, task, arguments)
+
+    # ----------------------------------------------------------------------------------- the page
+
+    async def index(self, request: Request) -> Response:
+        return FileResponse(_STATIC / "index.html")
+
+    async def icon(self, request: Request) -> Response:
+        return FileResponse(_STATIC / "icon.svg")
+
+    async def report_style(self, request: Request) -> Response:
+        return FileResponse(_REPORT_STYLE)
+
+    async def start(self, request: Request) -> Response:
+        folder = self._workspace.folder
+        return JSONResponse(
+            {
+                "version": __version__,
+                "folder": None if folder is None else folder.name,
+                "upload": self._workspace.limits.upload,
+            }
+        )
+
+    async def methods(self, request: Request) -> Response:
+        return JSONResponse(await self._ask("methods"))
+
+    # ----------------------------------------------------------------------------------- tables
+
+    async def folder(self, request: Request) -> Response:
+        return JSONResponse(self._workspace.listing(request.query_params.get("path", "")))
+
+    async def open(self, request: Request) -> Response:
+        content = await _content(request)
+        if content.get("example"):
+            from .. import examples
+
+            table = self._workspace.copy(examples.path(str(content["example"])))
+        else:
+            table = self._workspace.open(str(content.get("path", "")))
+        return JSONResponse({"id": table.id})
+
+    async def upload(self, request: Request) -> Response:
+        return JSONResponse({"id": (await self._uploaded(request)).id})
+
+    async def upload_taxonomy(self, request: Request) -> Response:
+        await self._uploaded(request, self._table(request))
+        return JSONResponse(self._taxonomies(self._table(request)))
+
+    async def describe(self, request: Request) -> Response:
+        table = self._table(request)
+        limits, place = self._workspace.limits, {"path": table.path, "folder": table.folder}
+        found = await self._ask("describe", **place, rows=limits.rows, memory=limits.memory)
+        jobs = [job.to_dict() | {"parts": None, "result": None} for job in self._jobs.of(table.id)]
+        named = {"id": table.id, "name": table.name, "draft": table.draft, "jobs": jobs}
+        return JSONResponse({**found, **named, **self._taxonomies(table)})
+
+    async def save(self, request: Request) -> Response:
+        table = self._table(request)
+        table.draft = await _content(request)
+        return JSONResponse({})
+
+    async def check(self, request: Request) -> Response:
+        table, content = self._table(request), await _content(request)
+        return JSONResponse(await self._ask("check", content=_named(table, content), folder=table.folder))
+
+    async def coverage(self, request: Request) -> Response:
+        table, entry = self._table(request), await _content(request)
+        return JSONResponse(await self._ask("cover", path=table.path, folder=table.folder, entry=entry))
+
+    async def concepts(self, request: Request) -> Response:
+        asked = request.query_params
+        found = await self._ask(
+            "concepts",
+            folder=self._table(request).folder,
+            source=asked.get("source", ""),
+            under=asked.get("under"),
+            search=asked.get("search", ""),
+        )
+        return JSONResponse(found)
+
+    def _table(self, request: Request) -> Opened:
+        return self._workspace[request.path_params["table"]]
+
+    def _taxonomies(self, table: Opened) -> dict[str, Any]:
+        """The shipped taxonomies, and the files beside the table that may hold one."""
+        kinds = (".csv", ".csv.gz", ".tsv", ".txt", ".obo", ".owl", ".ttl", ".rdf", ".xml")
+        if table.folder == self._workspace.folder:
+            files = [one["path"] for one in self._workspace.listing("")["files"]]
+        else:
+            files = sorted(one.name for one in table.folder.iterdir())
+        return {"files": [name for name in files if name.lower().endswith(kinds) and name != table.name]}
+
+    async def _uploaded(self, request: Request, beside: Opened | None = None) -> Opened:
+        length = request.headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > self._workspace.limits.upload:
+            raise self._workspace.too_large()
+        return await self._workspace.upload(request.query_params.get("name", ""), request.stream(), beside)
+
+    # ----------------------------------------------------------------------------------- jobs
+
+    async def start_job(self, request: Request) -> Response:
+        table, content = self._table(request), await _content(request)
+        task = str(content.get("task"))
+        if task not in _TASKS:
+            raise DataError("there is no such job.", hint="Choose one of the page.")
+        identifier, folder = self._workspace.new_folder()
+        arguments = {"content": _named(table, content.get("plan")), "folder": table.folder, "target": folder}
+        if task == "protect":
+            arguments["suffix"] = _suffix(str(content.get("format") or ""), table.name)
+        job = self._jobs.add(Job(identifier, task, table.id, folder, arguments))
+        return JSONResponse({"id": job.id})
+
+    async def job(self, request: Request) -> Response:
+        job = self._job(request)
+        parts = job.parts[-1:]  # each part holds all points so far
+        return JSONResponse({**job.to_dict(), "parts": parts, "ahead": 0 if job.over else self._jobs.ahead(job)})
+
+    async def cancel(self, request: Request) -> Response:
+        job = self._job(request)
+        self._jobs.cancel(job)
+        return JSONResponse(job.to_dict())
+
+    async def map(self, request: Request) -> Response:
+        job = self._job(request)
+        found = job.result if job.state == "done" else (job.parts[-1] if job.parts else {"points": [], "failed": []})
+        asked = request.query_params.get("limit")
+        try:
+            limit = None if asked is None else float(asked)
+        except ValueError:
+            raise DataError("the limit of risk is a number between 0 and 1.", hint="Move the slider.") from None
+        drawn = await self._ask("map", found=found, limit=limit) if found["points"] else {"figure": None, "best": None}
+        return JSONResponse({**found, **drawn, "state": job.state})
+
+    async def download(self, request: Request) -> Response:
+        job, name = self._job(request), request.path_params["name"]
+        if job.state != "done" or job.task != "protect":
+            raise DataError("the job is not done.", hint="Wait for it.")
+        if name not in (*job.result["tables"], *job.result["files"].values()):
+            raise DataError("there is no such file.", hint="Choose one of the page.")
+        return FileResponse(job.folder / name, filename=name, media_type="application/octet-stream")
+
+    async def report(self, request: Request) -> Response:
+        job = self._job(request)
+        if job.state != "done" or job.task != "protect":
+            raise DataError("there is no report.", hint="Wait for the job.")
+        return FileResponse(job.folder / job.result["files"]["report"], media_type="text/html")
+
+    def _job(self, request: Request) -> Job:
+        return self._jobs[request.path_params["job"]]
+
+
+# --------------------------------------------------------------------------------------- inside
+
+
+async def _content(request: Request) -> dict[str, Any]:
+    """What the page sent, as JSON."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise DataError("the request is not JSON.", hint="Use the page.")
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _LARGEST_MESSAGE:
+            raise TooLargeError("the request is too large.", hint="Use the command line for very wide tables.")
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise DataError("the request is not JSON.", hint="Use the page.")
+    return content
+
+
+def _named(table: Opened, plan: Any) -> dict[str, Any]:
+    """A plan of the page for a table; the page does not choose files."""
+    return {**(plan if isinstance(plan, dict) else {}), "data": table.name}
+
+
+def _suffix(asked: str, name: str) -> str:
+    """The suffix of the protected table: as asked, or that of the original one."""
+    known = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".xlsx", ".sav", ".dta", ".xpt", ".arrow")
+    longest = sorted(known, key=len, reverse=True)
+    if asked in known:
+        return asked
+    return next((one for one in longest if name.lower().endswith(one)), ".csv")
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, TaxomaskError)
+    large = isinstance(error, TooLargeError)
+    headers = {"connection": "close"} if large else None  # the rest of the body is not read
+    return JSONResponse({"message": error.message, "hint": error.hint}, 413 if large else 400, headers)
+
+
+async def _left(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)

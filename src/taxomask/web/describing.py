@@ -1,0 +1,174 @@
+"""A first look at a table for the page: its rows, what its columns hold, and how codes fit a taxonomy."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..drafting import draft_schema
+from ..errors import DataError
+from ..microdata import Attribute, Schema
+from ..microdata.coverage import coverage
+from ..microdata.files import open_table
+from ..microdata.frames import Frame
+from ..plan import Plan
+from ..report.figures import number
+from ..taxonomy import Taxonomy
+
+__all__ = ["concepts", "cover", "describe"]
+
+ROWS, BINS, BARS, LONGEST, LISTED = 30, 24, 6, 200, 200
+
+
+def describe(path: Path, folder: Path, *, rows: int, memory: int) -> dict[str, Any]:
+    """The first rows, and for each column what it seems to be and what it holds."""
+    return _described(path, path.stat().st_mtime_ns, folder, rows, memory)
+
+
+@lru_cache(maxsize=4)
+def _described(path: Path, changed: int, folder: Path, rows: int, memory: int) -> dict[str, Any]:
+    table = _table(path, rows, memory)
+    schema = draft_schema(table, beside=path)
+    sources = [source for one in schema.values() for source, _ in one.sources if isinstance(source, Path)]
+    if not all(source.resolve().is_relative_to(folder.resolve()) for source in sources):  # by a link that leads out
+        schema = draft_schema(table)
+    frame = Frame(table)
+    entries = schema.to_dict(folder)["attributes"]
+    return {
+        "rows": table.num_rows,
+        "names": table.column_names,
+        "preview": [[_cell(value) for value in row.values()] for row in table.slice(0, ROWS).to_pylist()],
+        "attributes": entries,
+        "columns": [_column(frame, table[one.name], one) for one in schema.values()],
+    }
+
+
+def cover(path: Path, folder: Path, entry: dict[str, Any]) -> dict[str, Any]:
+    """How well the taxonomy of an attribute covers its column."""
+    attribute = _attribute(entry, folder)
+    values = open_table(path, text=[attribute.name]).read([attribute.name])[attribute.name]
+    found = coverage(
+        values,
+        attribute.taxonomies[0][0],
+        match=attribute.match,  # type: ignore[arg-type]
+        normalize=attribute.normalize,
+        missing=("", *map(str, attribute.missing)),
+    )
+    return found.to_dict() | {"unmapped": [vars(one) for one in found.unmapped]}
+
+
+def concepts(folder: Path, source: str, under: str | None, search: str) -> dict[str, Any]:
+    """What is below a concept of a taxonomy (at its top, if none is named), or what a search finds."""
+    taxonomy = _attribute({"name": "", "kind": "taxonomic", "taxonomy": source}, folder).taxonomies[0][0]
+    if search.strip():
+        wanted = search.strip().casefold()
+        pairs = zip(taxonomy.ids, taxonomy.labels or taxonomy.ids, strict=True)
+        found = [one for one, label in pairs if wanted in one.casefold() or wanted in label.casefold()]
+        found.sort(key=lambda one: (one.casefold() != wanted, not one.casefold().startswith(wanted), one))
+    elif under is not None:
+        found = list(taxonomy.children(under))
+    else:
+        found = list(taxonomy.roots)
+    return {
+        "name": taxonomy.name,
+        "size": len(taxonomy),
+        "found": len(found),
+        "concepts": [_concept(taxonomy, one, path=bool(search.strip())) for one in found[:LISTED]],
+    }
+
+
+# --------------------------------------------------------------------------------------- inside
+
+
+def _table(path: Path, rows: int, memory: int) -> Any:
+    """The whole table as text where the file has no types; no more of it is read than is allowed."""
+    import pyarrow as pa
+
+    reader = open_table(path, text=True).batches()
+    batches, count, size = [], 0, 0
+    for batch in reader:
+        batches.append(batch)
+        count, size = count + batch.num_rows, size + batch.nbytes
+        if count > rows or size > memory:
+            what = f"{rows:,} rows" if count > rows else f"{memory / 1e9:,.1f} GB"
+            raise DataError(
+                f"{path.name} has more than {what}, which is more than the page takes.",
+                hint="Use the command line, or start the server with larger limits.",
+            )
+    if not count:
+        raise DataError(f"{path.name} has no rows.", hint="Check that it is complete.")
+    table = pa.Table.from_batches(batches, reader.schema)
+    texts = [name for name in table.column_names if pa.types.is_string(table[name].type)]
+    for name in texts:  # every further look at them is quick
+        table = table.set_column(table.column_names.index(name), name, table[name].dictionary_encode())
+    return table
+
+
+def _column(frame: Frame, array: Any, attribute: Attribute) -> dict[str, Any]:
+    facts: dict[str, Any] = {"missing": int(array.null_count), "distinct": None, "bars": [], "range": None}
+    try:
+        look = frame.frequent(attribute.name, 10_000)
+    except DataError:  # lists and the like
+        return facts
+    facts["distinct"] = look.distinct
+    missing = set(map(str, attribute.missing))
+    numbers = _numbers(look, missing) if attribute.kind == "continuous" else None
+    if numbers is not None:
+        values, counts = numbers
+        edges = np.histogram_bin_edges(values, BINS)
+        heights = np.histogram(values, edges, weights=counts)[0]
+        facts["bars"] = [{"label": f"{number(float(a), 4)} to {number(float(b), 4)}", "count": int(height)}
+                         for a, b, height in zip(edges[:-1], edges[1:], heights, strict=True)]  # fmt: skip
+        facts["range"] = [number(float(values.min()), 6), number(float(values.max()), 6)]
+    else:
+        top = np.argsort(-look.counts, kind="stable")[:BARS]
+        facts["bars"] = [{"label": _cell(look.values[i]), "count": int(look.counts[i])} for i in top.tolist()]
+    return facts
+
+
+def _numbers(look: Any, missing: set[str]) -> tuple[Any, Any] | None:
+    values, counts = [], []
+    for text, count in zip(look.spellings, look.counts.tolist(), strict=True):
+        try:
+            value = math.nan if text in missing else float(text.replace(",", "."))
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            values.append(value)
+            counts.append(count)
+    return (np.array(values), np.array(counts)) if values else None
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _attribute(entry: dict[str, Any], folder: Path) -> Attribute:
+    """An attribute of the page; its taxonomy is a shipped one or lies in the folder."""
+    if "://" in str(entry.get("taxonomy")):
+        raise DataError("a taxonomy is a shipped one or a file.", hint="Choose one of the list.")
+    schema: Schema = Plan.from_dict({"attributes": [entry]}, folder).attributes
+    attribute = next(iter(schema.values()))
+    if not attribute.taxonomies:
+        raise DataError(f"column {attribute.name!r} has no taxonomy.", hint="Choose one of the list.")
+    return attribute
+
+
+def _concept(taxonomy: Taxonomy, concept: str, *, path: bool) -> dict[str, Any]:
+    above = []
+    if path:
+        position = taxonomy.position(concept)
+        while len(parents := taxonomy.parents_of(position)):
+            position = int(parents[0])
+            above.append(taxonomy.ids[position])
+    return {
+        "id": concept,
+        "label": taxonomy[concept].label,
+        "children": len(taxonomy.children(concept)),
+        "path": above[::-1],
+    }

@@ -1,0 +1,110 @@
+// The page: which step is shown follows from the address, so that a reload or the back button finds it again.
+"use strict";
+import { get, post } from "./api.js";
+import { h, problem, say } from "./dom.js";
+import { compareStep } from "./compare.js";
+import { describeStep } from "./describe.js";
+import { lookStep } from "./look.js";
+import { openStep } from "./open.js";
+import { protectStep } from "./protect.js";
+import { releaseStep } from "./release.js";
+
+const STEPS = [["open", "Open"], ["describe", "Describe"], ["protect", "Protect"], ["look", "Look"], ["release", "Release"]];
+const PAGES = { open: openStep, describe: describeStep, protect: protectStep, compare: compareStep, look: lookStep, release: releaseStep };
+
+export const state = {
+  start: null, // what the server says about itself
+  methods: null, // the methods with their parameters
+  table: null, // the table that is open, as the server describes it
+  draft: null, // what was decided about it: attributes, method, grid, limits, format
+};
+
+// Every change is kept at once, so that a reload loses nothing; while one is on its way the next one waits.
+let saving = null;
+let again = false;
+export function changed() {
+  if (saving) again = true;
+  else saving = send().catch(() => {}).finally(() => { saving = null; if (again) { again = false; changed(); } });
+}
+async function send() { if (state.table) await post(`/api/tables/${state.table.id}/draft`, state.draft); }
+export async function save() { while (saving) await saving; }
+
+export function go(step, ...more) { location.hash = `#/${[step, ...more].map(encodeURIComponent).join("/")}`; }
+
+// What a job is given: the draft as a plan.
+export function plan(...more) {
+  const { attributes, method, limits } = state.draft;
+  const kept = Object.fromEntries(Object.entries(limits || {}).filter(([, value]) => value !== null));
+  return Object.assign({ attributes: attributes.map(entry), method, ...(Object.keys(kept).length ? { limits: kept } : {}) }, ...more);
+}
+
+// An attribute as a plan has it: only what its kind has.
+export function entry(attribute) {
+  const only = { order: "ordinal", taxonomy: "taxonomic", distance: "taxonomic", match: "taxonomic", normalize: "taxonomic", unmapped: "taxonomic" };
+  return Object.fromEntries(Object.entries(attribute).filter(([key]) => !only[key] || only[key] === attribute.kind));
+}
+
+export async function startJob(task, more = {}, extra = {}) {
+  await save();
+  const { id } = await post(`/api/tables/${state.table.id}/jobs`, { task, plan: plan(more), ...extra });
+  state.table.jobs.unshift({ id, task, state: "queued" });
+  return id;
+}
+
+export const latest = (task, over = "") => state.table?.jobs.find((job) => job.task === task && (!over || job.state === over));
+
+async function load(table) {
+  if (!state.start) state.start = await get("/api/start");
+  if (table && state.table?.id !== table) {
+    const [found, methods] = await Promise.all([get(`/api/tables/${table}`), state.methods || get("/api/methods")]);
+    state.methods = methods;
+    state.table = found;
+    state.draft = { attributes: found.attributes, method: null, grid: null, limits: {}, format: "", ...found.draft };
+  }
+  if (!table) state.table = state.draft = null;
+}
+
+let shown = 0; // steps that come to be shown while another is on its way are dropped
+async function show() {
+  const mine = (shown += 1);
+  if (saving) await save();
+  const [step = "open", table, ...more] = location.hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
+  const main = document.getElementById("content");
+  const name = PAGES[step] ? step : "open";
+  drawSteps(name, name === "open" ? null : table, more[0]);
+  main.replaceChildren(h("p", { class: "waiting" }, name === "describe" ? "Reading the table…" : "One moment…"));
+  try {
+    await load(name === "open" ? null : table);
+    if (name !== "open" && !state.table) { go("open"); return; }
+    drawSteps(name, table, more[0]);
+    const page = h("div", { class: `step ${name}` });
+    await PAGES[name](page, ...more);
+    if (mine !== shown) return;
+    main.replaceChildren(page);
+  } catch (error) {
+    if (mine !== shown) return;
+    main.replaceChildren(h("div", { class: "step" }, h("h1", { tabindex: "-1" }, "This did not work"), problem(error), h("p", {}, h("a", { class: "button", href: "#/open" }, "Open another table"))));
+  }
+  const title = main.querySelector("h1");
+  document.title = `${title ? title.textContent : "taxomask"} · taxomask`;
+  if (title) { title.tabIndex = -1; title.focus({ preventScroll: true }); say(title.textContent); }
+  scrollTo(0, 0);
+}
+
+function drawSteps(current, table, job) {
+  const at = STEPS.findIndex(([name]) => name === (current === "compare" ? "protect" : current));
+  const done = job && ["look", "release"].includes(current) ? job : latest("protect", "done")?.id || latest("protect")?.id;
+  const items = STEPS.map(([name, label], number) => {
+    const parts = name === "open" ? [name] : ["look", "release"].includes(name) ? [name, table, done] : [name, table];
+    const reachable = name === "open" || (table && (parts.length < 3 || done));
+    const inner = [h("span", { class: "number", "aria-hidden": "true" }, String(number + 1)), h("span", { class: "label" }, label)];
+    const here = number === at ? { "aria-current": "step" } : {};
+    return h("li", { class: number === at ? "here" : number < at ? "past" : "" },
+      reachable ? h("a", { href: `#/${parts.map(encodeURIComponent).join("/")}`, ...here }, inner) : h("span", { class: "off" }, inner));
+  });
+  document.getElementById("steps").replaceChildren(...items);
+}
+
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("content").focus(); });
+addEventListener("hashchange", show);
+show();

@@ -1,0 +1,126 @@
+// Compare: many methods on one table, on a map of risk against loss; points arrive as they are measured.
+"use strict";
+import { get } from "./api.js";
+import { figure, h, problem, say, words } from "./dom.js";
+import { changed, go, latest, startJob, state } from "./app.js";
+import { described, fresh } from "./forms.js";
+import { watch } from "./progress.js";
+
+const VARIED = { k: "3, 5, 10, 20", p: "1, 5, 10", amount: "0.05, 0.1, 0.3", keep: "0.9, 0.8, 0.6", level: "1, 2", base: "5, 10" };
+
+function proposed() {
+  const has = (role) => state.draft.attributes.some((one) => one.role === role);
+  const first = [...(has("quasi_identifier") ? ["microaggregation", "micro_hybrid", "rank_swapping", "generalisation"] : []), ...(has("confidential") ? ["shuffling"] : [])];
+  return state.methods.methods.filter((one) => !["pipeline", "reverse_mapping"].includes(one.name)).map((one) => {
+    const start = fresh(one.name);
+    const tried = one.parameters.filter((parameter) => VARIED[parameter.name] && parameter.control === "number").map((parameter) => parameter.name);
+    const parameter = tried.find((name) => name in start) || tried[0] || "";
+    return { name: one.name, on: first.includes(one.name), parameter, values: VARIED[parameter] || "" };
+  });
+}
+
+const grid = (rows) => rows.filter((row) => row.on).map((row) => {
+  const values = row.values.split(/[,;\s]+/).filter(Boolean).map(Number);
+  const { [row.parameter]: _, ...rest } = fresh(row.name);
+  return row.parameter && values.length ? { ...rest, vary: { [row.parameter]: values } } : fresh(row.name);
+});
+
+export async function compareStep(page, job) {
+  const { table, draft } = state;
+  draft.grid ||= proposed();
+  const known = job || latest("compare")?.id;
+  const messages = h("div", {});
+  const result = h("div", {});
+  const start = async () => {
+    try {
+      if (draft.grid.some((row) => row.on && row.values.split(/[,;\s]+/).filter(Boolean).some((value) => !Number.isFinite(Number(value))))) throw Object.assign(new Error("Values are numbers with commas between them."), { hint: "Write 3, 5, 10." });
+      go("compare", table.id, await startJob("compare", { compare: grid(draft.grid) }));
+    } catch (error) { messages.replaceChildren(problem(error)); }
+  };
+  const rows = draft.grid.map((row) => h("tr", {},
+    h("td", {}, h("label", { class: "check" }, h("input", { type: "checkbox", checked: row.on, onchange: (event) => { row.on = event.target.checked; changed(); } }), h("b", {}, words(row.name)))),
+    h("td", { class: "small soft about" }, described(row.name).about),
+    h("td", {}, row.parameter ? h("label", { class: "vary" }, h("span", {}, `${row.parameter} =`), h("input", { type: "text", value: row.values, "aria-label": `Values of ${row.parameter} for ${row.name}`, oninput: (event) => { row.values = event.target.value; changed(); } })) : null)));
+  page.append(
+    h("h1", {}, "Which method keeps most at an acceptable risk?"),
+    h("p", { class: "lead" }, "Each point of the map is a method with its parameters: the lower, the less an intruder learns; the farther left, the less is lost. Nothing is released."),
+    result,
+    h("details", { class: "card-box grid-box", open: !known }, h("summary", {}, h("b", {}, "Methods to try")),
+      h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Methods to try" }, h("table", { class: "grid-table" }, h("thead", {}, h("tr", {}, ["method", "what it does", "values to try"].map((one) => h("th", { scope: "col" }, one)))), h("tbody", {}, rows))),
+      messages, h("p", {}, h("button", { type: "button", class: "button primary", onclick: start }, known ? "Compare anew" : "Compare"))),
+    h("p", {}, h("a", { class: "button", href: `#/protect/${table.id}` }, "Back to the method")));
+  if (known) showMap(result, known).catch((error) => result.replaceChildren(problem(error)));
+}
+
+// The map of a comparison, live while it runs.
+export async function showMap(place, job) {
+  const progress = h("div", {});
+  const map = h("div", { class: "map" });
+  const best = h("div", { class: "best", "aria-live": "polite" });
+  const chosen = h("div", { class: "chosen-point", "aria-live": "polite" });
+  const failed = h("div", {});
+  const list = h("details", {});
+  const shown = h("output", {});
+  let limit = state.draft.mapLimit ?? 0.1;
+  let number = null; // of the point that is shown
+  let drawn = -1;
+  let timer = null;
+  const slider = h("input", { type: "range", min: 0, max: 1, step: 0.005, id: "limit", oninput: () => { limit = Number(slider.value); tell(); clearTimeout(timer); timer = setTimeout(() => draw().catch(() => {}), 80); } });
+  slider.value = limit;
+  const tell = () => { shown.textContent = `${(limit * 100).toFixed(1)} %`; };
+  tell();
+  const layout = h("section", { class: "card-box map-box", hidden: true },
+    h("div", { class: "limit-row" }, h("label", { for: "limit" }, "Acceptable risk: at most"), slider, shown),
+    best, h("div", { class: "map-and-point" }, map, chosen), list, failed);
+  place.replaceChildren(progress, layout);
+
+  let asked = 0; // of several answers only the last one counts
+  async function draw() {
+    const mine = (asked += 1);
+    const found = await get(`/api/jobs/${job}/map?limit=${limit}`);
+    if (mine !== asked) return;
+    drawn = found.points.length;
+    layout.hidden = !found.points.length;
+    state.draft.mapLimit = limit;
+    if (found.figure) map.replaceChildren(figure(found.figure));
+    if (found.best) {
+      best.replaceChildren(h("b", {}, found.best.label), h("p", {}, found.best.reason),
+        found.best.number === null ? "" : h("button", { type: "button", class: "button small primary", onclick: () => take(found.points[found.best.number]) }, "Use this one"));
+      best.classList.toggle("none", found.best.number === null);
+    }
+    failed.replaceChildren(...(found.failed.length ? [h("details", {}, h("summary", {}, `${found.failed.length} could not be run`), h("ul", {}, found.failed.map(([label, reason]) => h("li", {}, h("b", {}, label), `: ${reason}`))))] : []));
+    for (const point of map.querySelectorAll("[data-point]")) {
+      const at = Number(point.dataset.point);
+      const choose = () => { number = at; mark(found); };
+      point.addEventListener("click", choose);
+      point.addEventListener("keydown", (event) => { if (["Enter", " "].includes(event.key)) { event.preventDefault(); choose(); } });
+    }
+    const rows = found.points.map((one, at) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => { number = at; mark(found); chosen.scrollIntoView({ block: "nearest" }); } }, one.label)),
+      [one.risk, one.loss].map((value) => h("td", { class: "n" }, shortNumber(value))), h("td", {}, one.front ? "yes" : "")));
+    list.replaceChildren(h("summary", {}, "All points as a table"), h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "All points" }, h("table", {},
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "method"), h("th", { scope: "col", class: "n" }, "risk"), h("th", { scope: "col", class: "n" }, "loss"), h("th", { scope: "col" }, "on the front"))), h("tbody", {}, rows))));
+    mark(found);
+  }
+  function mark(found) {
+    for (const point of map.querySelectorAll("[data-point]")) point.classList.toggle("chosen", Number(point.dataset.point) === number);
+    const one = found.points[number];
+    if (!one) { chosen.replaceChildren(h("p", { class: "soft small" }, "Choose a point to see its numbers.")); return; }
+    const names = { risk: "linked rightly", loss: "loss", score: "score", interval_disclosure: "interval disclosure", k: "smallest class", uniques: "unique records" };
+    chosen.replaceChildren(h("h2", {}, one.label), one.front ? h("span", { class: "badge good" }, "on the front") : "",
+      h("dl", {}, Object.entries(one.numbers).map(([name, value]) => [h("dt", {}, names[name] || words(name)), h("dd", {}, shortNumber(value))])),
+      h("button", { type: "button", class: "button small primary", onclick: () => take(one) }, "Use this one"));
+  }
+  function take(point) {
+    state.draft.method = structuredClone(point.method);
+    changed();
+    say(`${point.label} is chosen.`);
+    go("protect", state.table.id);
+  }
+  const last = await watch(job, progress, "Comparing", (now) => {
+    const count = now.parts[0]?.points.length || 0;
+    if (count !== drawn && count) draw().catch(() => {});
+  });
+  if (["done", "cancelled"].includes(last.state)) await draw();
+}
+
+const shortNumber = (value) => value === null ? "–" : Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 4 });

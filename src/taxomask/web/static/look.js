@@ -1,0 +1,55 @@
+// Look: how far the work is; then what it cost and what it risks.
+"use strict";
+import { get } from "./api.js";
+import { figure, h, problem } from "./dom.js";
+import { go, latest, state } from "./app.js";
+import { showMap } from "./compare.js";
+import { watch } from "./progress.js";
+
+export async function lookStep(page, id) {
+  const job = id || latest("protect")?.id;
+  const { table } = state;
+  const title = h("h1", {}, "At work");
+  const done = (last) => { title.textContent = "What did it cost, and what does it risk?"; result.replaceChildren(...found(last)); };
+  page.append(title);
+  if (!job) { title.textContent = "Nothing to look at yet"; page.append(h("p", {}, "Nothing was protected yet."), h("a", { class: "button", href: `#/protect/${table.id}` }, "Choose a method")); return; }
+  const progress = h("div", {});
+  const result = h("div", {});
+  page.append(progress, result);
+  const now = await get(`/api/jobs/${job}`);
+  if (now.state === "done") { done(now); return; }
+  watch(job, progress, "Protecting the table").then((last) => {
+    if (last.state === "done") done(last);
+    else if (["failed", "cancelled"].includes(last.state)) result.replaceChildren(h("a", { class: "button", href: `#/protect/${table.id}` }, "Change the method"));
+  }).catch((error) => progress.replaceChildren(problem(error)));
+}
+
+function found(job) {
+  const { result, id } = job;
+  const { table } = state;
+  const holds = result.checks.every((one) => one.holds);
+  const map = latest("compare");
+  const place = h("div", {});
+  if (map) showMap(place, map.id).catch(() => place.replaceChildren());
+  return [
+    h("p", { class: "lead" }, h("b", {}, result.method), ` on ${table.name}`, `, in ${job.seconds.toFixed(1)} s.`),
+    h("div", { class: "cards" }, result.cards.map((card) => h("div", { class: "panel card" }, h("b", {}, card.value), card.name, h("span", {}, card.about)))),
+    h("section", { class: "card-box promises" }, h("h2", {}, holds ? "Every promise holds" : "A promise does not hold"),
+      h("p", { class: "soft small" }, "Checked on the protected table itself, after it was written and read back."),
+      h("ul", {}, result.checks.map((one) => h("li", { class: one.holds ? "yes" : "no" }, h("span", {}, one.promise), h("span", { class: "soft small" }, one.found)))),
+      result.notes.length ? [h("h3", {}, "To know"), h("ul", { class: "plain" }, result.notes.map((note) => h("li", {}, note)))] : null),
+    h("h2", {}, "Column by column"),
+    h("div", { class: "card-box wide", tabindex: "0", role: "region", "aria-label": "Loss and risk of each column" }, h("table", {},
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "column"), h("th", { scope: "col" }, "kind"), ["loss", "values changed", "linked by it alone", "disclosed in an interval"].map((one) => h("th", { scope: "col", class: "n" }, one)))),
+      h("tbody", {}, result.columns.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, one.kind), [one.loss, one.changed, one.linked, one.interval].map((cell) => h("td", { class: "n" }, cell))))))),
+    h("p", { class: "legend" }, h("span", { class: "key" }, h("i", { class: "dot was" }), "before"), h("span", { class: "key" }, h("i", { class: "dot hue0" }), "after")),
+    h("div", { class: "figures" }, result.columns.filter((one) => one.figure).map((one) => h("figure", { class: one.wide ? "whole" : "" }, h("figcaption", {}, h("b", {}, one.name), one.wide ? " along its taxonomy" : ""), figure(one.figure)))),
+    result.correlations ? [h("h2", {}, "How columns go together"), h("p", { class: "soft" }, "Distance correlation of every pair: 0 is none, 1 is complete dependence."),
+      h("div", { class: "figures pairs" }, result.correlations.map((one, at) => h("figure", {}, h("figcaption", {}, h("b", {}, at ? "after" : "before")), figure(one))))] : null,
+    result.sections.map((section) => h("details", { class: "card-box" }, h("summary", {}, h("b", {}, section.title)), section.about ? h("p", { class: "soft" }, section.about) : null,
+      h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": section.title }, h("table", {}, h("thead", {}, h("tr", {}, section.header.map((one, at) => one ? h("th", { scope: "col", class: at ? "n" : "" }, one) : h("td", {})))),
+        h("tbody", {}, section.rows.map((row) => h("tr", {}, row.map((cell, at) => h(at ? "td" : "th", at ? { class: "n" } : { scope: "row" }, cell)))))))) ),
+    map ? [h("h2", {}, "Among the methods that were compared"), place] : null,
+    h("div", { class: "foot" }, h("a", { class: "button", href: `#/protect/${table.id}` }, "Try something else"), h("button", { type: "button", class: "button primary", onclick: () => go("release", table.id, id) }, "Next: release it")),
+  ].flat(Infinity).filter(Boolean);
+}

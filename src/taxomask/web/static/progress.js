@@ -1,0 +1,31 @@
+// A job on its way: how far it is, and a button to cancel it. It is found again by its identifier after a reload.
+"use strict";
+import { get, post } from "./api.js";
+import { h, problem, say } from "./dom.js";
+import { state } from "./app.js";
+
+// Shows the job in a place until it is over; ``each`` is called with every new state. Resolves with the last one.
+export async function watch(id, place, title, each = () => {}) {
+  const bar = h("progress", { max: 1, "aria-label": title });
+  const text = h("p", { class: "phase", role: "status" });
+  const button = h("button", { type: "button", class: "button", onclick: async () => { button.disabled = true; await post(`/api/jobs/${id}/cancel`); } }, "Cancel");
+  const panel = h("section", { class: "card-box job" }, h("h2", {}, title), bar, h("div", { class: "row" }, text, button));
+  place.replaceChildren(panel);
+  const address = location.hash;
+  for (;;) {
+    const job = await get(`/api/jobs/${id}`);
+    const known = state.table?.jobs.find((one) => one.id === id);
+    if (known) known.state = job.state;
+    each(job);
+    if (job.state === "done") { place.replaceChildren(); say("Done."); return job; }
+    if (job.state === "failed") { place.replaceChildren(problem(job.error)); return job; }
+    if (job.state === "cancelled") { place.replaceChildren(h("div", { class: "problem", role: "alert" }, h("b", {}, "Cancelled."), h("p", {}, "Nothing was released."))); return job; }
+    const seconds = job.seconds ? ` · ${Math.round(job.seconds)} s` : "";
+    const masked = job.task === "protect" && job.progress >= 1;
+    if (job.state === "queued") { bar.removeAttribute("value"); text.textContent = job.ahead ? `Waiting for ${job.ahead} other job${job.ahead > 1 ? "s" : ""}` : "Starting"; }
+    else if (masked || !job.progress) { bar.removeAttribute("value"); text.textContent = `${masked ? "Measuring risk and loss, checking every promise" : "Working"}${seconds}`; }
+    else { bar.value = job.progress; text.textContent = `${Math.floor(job.progress * 100)} %${seconds}`; }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    if (location.hash !== address) return job; // another step is shown; the job goes on
+  }
+}

@@ -1,0 +1,241 @@
+"""What the worker processes do for the page: the functions of the library, with plain values in and out."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..carrying_out import carry_out, read_for
+from ..comparison import Point, RUMap, compare
+from ..errors import DataError, PlanError, TaxomaskError
+from ..evaluation import Evaluation, evaluate_release
+from ..evaluation_page import page
+from ..methods import Method
+from ..microdata.files import FORMATS
+from ..plan import Plan, make_method
+from ..release import protect
+from ..report import figures
+from ..taxonomy import builtin
+from .describing import concepts, cover, describe
+from .forms import methods
+from .worker import Report
+
+__all__ = ["TASKS"]
+
+SAMPLES = (300, 1200)  # records on which the time is measured
+
+
+def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path, suffix: str) -> dict[str, Any]:
+    """Protect a table as a plan says, with all files in a folder."""
+    plan = _plan(content, folder)
+    (target / "plan.yaml").write_text(_yaml(plan), encoding="utf-8")
+    name = f"protected{suffix}"
+    outcome = carry_out(
+        plan,
+        output=str(target / name),
+        report=str(target / "report.html"),
+        progress=lambda done: report("progress", float(done)),
+    )
+    assert outcome.evaluation is not None  # a report was asked for
+    written, seed = outcome.publication, outcome.release.audit["seed"]
+    command = f"taxomask protect --plan plan.yaml --output {name} --report report.html --seed {seed}"
+    return {
+        "method": str(plan.method),
+        "tables": [Path(one).name for one in written.tables],
+        "files": {"audit": written.audit.name, "note": written.note.name, "report": "report.html", "plan": "plan.yaml"},
+        "command": command,
+        "note": written.note.read_text(encoding="utf-8"),
+        "headline": {key: _finite(value) for key, value in outcome.evaluation.headline.items()},
+        **_shown(outcome.evaluation, page(outcome.evaluation, outcome.release, plan.method)),
+    }
+
+
+def compare_methods(report: Report, content: dict[str, Any], folder: Path, target: Path) -> dict[str, Any]:
+    """Try the methods of a plan one after the other; each tells its point as soon as it is known."""
+    plan = _plan(content, folder)
+    if not plan.compare:
+        raise PlanError("there is no method to compare.", hint="Choose at least one.")
+    _, table = read_for(plan)
+    ran: list[Method] = []
+    failed: list[tuple[str, str]] = []
+    found = RUMap(())
+    for number, method in enumerate(plan.compare, start=1):
+        one = compare(table, plan.attributes, [method], cache=target)
+        failed += one.failed
+        if one.points:
+            ran.append(method)  # known by now, so that only the front is computed anew
+            found = compare(table, plan.attributes, ran, cache=target)
+        report("part", {"points": _points(found), "failed": failed})
+        report("progress", number / len(plan.compare))
+    return {"points": _points(found), "failed": failed}
+
+
+def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path) -> dict[str, Any]:
+    """How long a plan may take: measured on two samples and carried on as a power of the number of records."""
+    import numpy as np
+
+    plan = _plan(content, folder)
+    if plan.method is None:
+        raise PlanError("the plan names no method.", hint="Choose one.")
+    _, table = read_for(plan)
+    order, seconds, sizes = np.random.default_rng(0).permutation(table.num_rows), [], []
+    for size in (SAMPLES[0], *SAMPLES):  # the first also loads what is compiled
+        sample = table.take(np.sort(order[:size]))
+        started = time.perf_counter()
+        evaluate_release(protect(sample, plan.attributes, plan.method, seed=0))
+        seconds.append(time.perf_counter() - started)
+        sizes.append(sample.num_rows)
+        report("progress", len(seconds) / (1 + len(SAMPLES)))
+    power = 1.0
+    if sizes[2] > sizes[1]:
+        power = math.log(seconds[2] / seconds[1]) / math.log(sizes[2] / sizes[1])
+    whole = seconds[2] * (table.num_rows / sizes[2]) ** min(max(power, 1.0), 2.0)
+    return {"seconds": whole, "rows": table.num_rows, "sample": sizes[2]}
+
+
+def draw_map(report: Report, found: dict[str, Any], limit: float | None) -> dict[str, Any]:
+    """The map as a figure, and the best choice under a limit of risk, in words."""
+    points = [Point(p["label"], make_method(p["method"]), p["risk"], p["loss"], p["numbers"], p["front"])
+              for p in found["points"]]  # fmt: skip
+    known = RUMap(tuple(points), tuple(tuple(one) for one in found["failed"]))
+    values = known.page(limit)
+    best: dict[str, Any] | None = None
+    if limit is not None and points:
+        try:
+            choice = known.best(limit)
+            best = {"number": points.index(choice.point), "label": choice.point.label, "reason": choice.reason}
+        except TaxomaskError as error:
+            best = {"number": None, "label": "No method is good enough", "reason": f"{error.message} {error.hint}"}
+    drawn = figures.risk_utility_map(
+        values["points"], risk_name=values["risk_name"], loss_name=values["loss_name"], limit=limit
+    )
+    return {"figure": _bare(drawn), "best": best}
+
+
+def check_plan(report: Report, content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Whether a plan can be carried out, and how it is written."""
+    plan = _plan(content, folder)
+    return {"yaml": _yaml(plan), "compare": [str(one) for one in plan.compare]}
+
+
+def list_methods(report: Report) -> dict[str, Any]:
+    suffixes = [one.suffixes[0] for one in FORMATS if one.write is not None and one.suffixes[0].startswith(".")]
+    return {"methods": methods(), "formats": suffixes, "taxonomies": list(builtin.names())}
+
+
+def describe_table(report: Report, path: Path, folder: Path, rows: int, memory: int) -> dict[str, Any]:
+    return describe(path, folder, rows=rows, memory=memory)
+
+
+def cover_column(report: Report, path: Path, folder: Path, entry: dict[str, Any]) -> dict[str, Any]:
+    return cover(path, folder, entry)
+
+
+def list_concepts(report: Report, folder: Path, source: str, under: str | None, search: str) -> dict[str, Any]:
+    return concepts(folder, source, under, search)
+
+
+TASKS: Mapping[str, Callable[..., Any]] = {
+    "protect": run_plan,
+    "compare": compare_methods,
+    "estimate": estimate,
+    "map": draw_map,
+    "check": check_plan,
+    "methods": list_methods,
+    "describe": describe_table,
+    "cover": cover_column,
+    "concepts": list_concepts,
+}
+
+
+# --------------------------------------------------------------------------------------- inside
+
+
+def _plan(content: Mapping[str, Any], folder: Path) -> Plan:
+    """A plan of the page; it cannot name files outside the folder of the table."""
+    if content.get("outside") or "output" in content:
+        raise PlanError("a plan of the page says neither 'outside' nor 'output'.", hint="Leave them out.")
+    if "://" in str([entry.get("taxonomy") for entry in content.get("attributes", ()) if isinstance(entry, dict)]):
+        raise DataError("a taxonomy is a shipped one or a file.", hint="Choose one of the list.")
+    return Plan.from_dict(content, folder)
+
+
+def _yaml(plan: Plan) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump(plan.to_dict(), allow_unicode=True, sort_keys=False, width=110)
+    return text
+
+
+def _points(found: RUMap) -> list[dict[str, Any]]:
+    return [
+        {
+            "label": point.label,
+            "method": point.method.to_dict(),
+            "risk": point.risk,
+            "loss": point.loss,
+            "front": point.front,
+            "numbers": {name: _finite(value) for name, value in point.numbers.items()},
+        }
+        for point in found.points
+    ]
+
+
+def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:
+    """The report in pieces, figures drawn."""
+    links = {one.attributes[0]: one.expected for one in evaluation.risk.partial_linkage if len(one.attributes) == 1}
+    intervals = {} if evaluation.risk.intervals is None else evaluation.risk.intervals.attributes
+    columns = [
+        {
+            "name": column["name"],
+            "kind": column["kind"],
+            "loss": _number(column["loss"]),
+            "changed": column["changed"],
+            "linked": _number(links[column["name"]].value) if column["name"] in links else "–",
+            "interval": _number(intervals[column["name"]].value) if column["name"] in intervals else "–",
+            "wide": column["figure"] == "icicle",
+            "figure": _drawn(column),
+        }
+        for column in values["columns"]
+    ]
+    together = values["correlations"]
+    done = values["done"]
+    return {
+        "cards": values["cards"],
+        "columns": columns,
+        "correlations": None
+        if together is None
+        else [_bare(figures.heatmap(together["names"], together[when], title=when)) for when in ("before", "after")],
+        "sections": [
+            {**section, "rows": [[_number(cell) for cell in row] for row in section["rows"]]}
+            for section in values["sections"]
+        ],
+        "checks": [{"promise": one.promise, "holds": one.holds, "found": one.found} for one in done["checks"]],
+        "notes": list(done["notes"]),
+    }
+
+
+def _drawn(column: Mapping[str, Any]) -> str | None:
+    name, kind = column["name"], column["figure"]
+    if kind == "histogram":
+        return _bare(figures.histogram(column["edges"], column["before"], column["after"], name=name))
+    if kind == "bars":
+        return _bare(figures.bars(column["labels"], column["before"], column["after"], name=name))
+    return _bare(figures.icicle(column["tree"], name=name)) if kind == "icicle" else None
+
+
+def _bare(figure: object) -> str:
+    """A figure without its width, which the page sets itself: its policy allows no style in markup."""
+    return re.sub(r' style="max-width:[0-9.]+px"', "", str(figure))
+
+
+def _number(value: Any) -> str:
+    return figures.number(value)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
