@@ -169,3 +169,17 @@ def test_unlinked_methods_are_listed_with_the_reason() -> None:
     found = tm.compare(TABLE, SCHEMA, [tm.Imputation(synthesis="full")], cache=False)
     assert not found.points
     assert "not linked" in found.failed[0][1]
+
+
+def test_a_report_shows_what_was_compared_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert not comparison.compared_before(TABLE, SCHEMA, METHODS).points
+    made = tm.compare(TABLE, SCHEMA, METHODS[:2])
+    found = comparison.compared_before(TABLE, SCHEMA, METHODS)
+    assert found.points == made.points
+    release = tm.protect(TABLE, SCHEMA, METHODS[0])
+    evaluation = tm.evaluate(TABLE, release.data, SCHEMA)
+    evaluation.to_html(tmp_path / "report.html", release=release, compared=found.page(0.5))
+    page = (tmp_path / "report.html").read_text()
+    assert page.count('class="point') == 2
+    assert "Risk and utility of the methods" in page

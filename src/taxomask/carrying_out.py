@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .comparison import compared_before
 from .errors import DataError, PlanError, PromiseError, SchemaError
 from .evaluation import Evaluation, evaluate_release
 from .methodology import methodology
@@ -84,7 +85,9 @@ def carry_out(
         escape_cells=plan.output.escape_cells,
     )
     if page and evaluation is not None:
-        evaluation.to_html(page, release=release, method=plan.method)
+        found = compared_before(table, plan.attributes, plan.compare)
+        shown = found.page(limits.risk) if found.points else None
+        evaluation.to_html(page, release=release, method=plan.method, compared=shown)
     return Outcome(release, publication, evaluation, Path(page) if page else None)
 
 

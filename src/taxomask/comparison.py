@@ -25,7 +25,7 @@ from .microdata import Schema
 from .microdata.frames import Frame
 from .release import fingerprint, protect
 
-__all__ = ["Choice", "Point", "RUMap", "compare"]
+__all__ = ["Choice", "Point", "RUMap", "compare", "compared_before"]
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,17 @@ def compare(
             results[waiting[done]] = done.result()
             if progress is not None:
                 progress(len(results) / len(chosen))
-    outcomes = [(method, results[i]) for i, method in enumerate(chosen)]
+    return _map([(method, results[i]) for i, method in enumerate(chosen)])
+
+
+def compared_before(frame: Any, schema: Schema, methods: Iterable[Method], *, seed: int = 0) -> RUMap:
+    """The map of what `compare` has measured on this table before, from the cache; nothing is run."""
+    store = _Store(True, frame, schema, seed)
+    found = [(method, store.read(method)) for method in methods]
+    return _map([(method, numbers) for method, numbers in found if numbers is not None])
+
+
+def _map(outcomes: Sequence[tuple[Method, dict[str, float] | TaxomaskError]]) -> RUMap:
     failed = tuple((str(method), one.message) for method, one in outcomes if isinstance(one, TaxomaskError))
     points = [
         Point(str(method), method, one["risk"], one["loss"], one)

@@ -96,13 +96,21 @@ class Evaluation:
         return pa.table({"measure": [name for name, _ in rows], "value": pa.array([v for _, v in rows], pa.float64())})
 
     def to_html(
-        self, path: str | PathLike[str], *, release: Release | None = None, method: Method | None = None
+        self,
+        path: str | PathLike[str],
+        *,
+        release: Release | None = None,
+        method: Method | None = None,
+        compared: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write a report for the custodian as one HTML page; with the release, its promises too."""
+        """Write a report for the custodian as one HTML page; with the release, its promises too.
+
+        ``compared`` is the ``page()`` of a risk-utility map to be shown with it.
+        """
         from .evaluation_page import page
         from .report import write_page
 
-        write_page(path, "evaluation.html", **page(self, release, method))
+        write_page(path, "evaluation.html", compared=compared, **page(self, release, method))
 
 
 def evaluate(

@@ -10,8 +10,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -34,7 +32,6 @@ def plain(text: str) -> str:
     return "".join(f"{line}\n" for line in lines if line)
 
 
-@pytest.mark.slow
 def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
     scripts = tmp_path / "bin"
     scripts.mkdir()
