@@ -15,9 +15,9 @@ from .evaluation import Evaluation, evaluate_release
 from .methodology import methodology
 from .methods import Check, Progress
 from .microdata import Kind
-from .microdata.files import Source, format_of, open_table
+from .microdata.files import Source, format_of, is_address, open_table
 from .plan import Limits, Plan
-from .publishing import Publication, is_address, publish
+from .publishing import Publication, publish
 from .release import Release, protect
 
 __all__ = ["Outcome", "carry_out", "naming", "read_for"]

@@ -13,6 +13,7 @@ from .errors import PlanError, TaxomaskError, did_you_mean
 from .methods import Method
 from .microdata import Attribute, Kind, Role, Schema, infer
 from .microdata.coverage import coverage
+from .microdata.files import is_address
 from .microdata.frames import Frame
 from .taxonomy import Taxonomy
 
@@ -58,7 +59,7 @@ def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method 
     method
         The method, if it is known already.
     """
-    named = data if "://" in data else _seen_from(folder, Path(data))
+    named = data if is_address(data) else _seen_from(folder, Path(data))
     entries = "".join(_entry(attribute, folder) for attribute in schema.values())
     first, *grid = _methods(schema)
     chosen = first if method is None else _plain(method.to_dict())

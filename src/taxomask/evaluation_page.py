@@ -28,7 +28,7 @@ def page(evaluation: Evaluation, release: Release | None, method: Method | None)
         "title": "Report of a protected table",
         "done": None if release is None else _done(release, method),
         "cards": _cards(evaluation),
-        "columns": [_column(evaluation, name) for name in evaluation.released.columns if _shown(evaluation, name)],
+        "columns": [_column(evaluation, name) for name in evaluation.released.columns],
         "correlations": _correlations(evaluation),
         "sections": _sections(evaluation),
     }
@@ -36,7 +36,7 @@ def page(evaluation: Evaluation, release: Release | None, method: Method | None)
 
 def _done(release: Release, method: Method | None) -> dict[str, Any]:
     schema = release.original.schema
-    changed = [name for name in release.released.columns if _changed(release.original, release.released, name)]
+    changed = release.protected
     same = [name for name in schema if name not in changed and name not in schema.identifiers]
     return {
         "words": f"{method.about} ({method})" if method is not None else "",
@@ -70,10 +70,6 @@ def _card(value: float, name: str, about: str) -> dict[str, str]:
     from .report.figures import number
 
     return {"value": number(float(value)), "name": name, "about": about}
-
-
-def _shown(evaluation: Evaluation, name: str) -> bool:
-    return name in evaluation.original.columns
 
 
 def _column(evaluation: Evaluation, name: str) -> dict[str, Any]:
@@ -154,10 +150,6 @@ def _changed_share(before: Column, after: Column) -> str:
         assert isinstance(after, CategoricalColumn)
         same = before.codes == after.codes
     return f"{100 * (1 - float(np.mean(same))):.1f} %" if len(same) else "–"
-
-
-def _changed(original: Any, released: Any, name: str) -> bool:
-    return released.columns[name] is not original.columns[name]
 
 
 def _correlations(evaluation: Evaluation) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ def methodology(release: Release, method: Method) -> str:
     strength of noise would help to undo it. So do the seed and every figure that was computed from the original.
     """
     schema = release.original.schema
-    changed = [name for name in release.released.columns if _changed(release, name)]
+    changed = list(release.protected)
     same = [name for name in schema if name not in (*changed, *schema.identifiers)]
     steps = "\n".join(f"- {one.about} ({one.reference})" for one in _steps(method))
     held = dict.fromkeys(check.promise for check in release.promise if not check.promise.endswith(": nothing"))
@@ -32,10 +32,6 @@ def methodology(release: Release, method: Method) -> str:
         "Values of protected columns need not be those of the person whom a record describes. Use the table for "
         "results about groups, not for statements about single records.\n"
     )
-
-
-def _changed(release: Release, name: str) -> bool:
-    return release.released.columns[name] is not release.original.columns[name]
 
 
 def _steps(method: Method) -> list[Method]:

@@ -16,6 +16,7 @@ from .errors import PlanError, TaxomaskError, did_you_mean
 from .methods import METHODS, Method, Pipeline
 from .microdata import Kind, Role, Schema
 from .microdata.attribute import BUILTIN, MATCH, UNMAPPED
+from .microdata.files import is_address
 from .microdata.yaml_file import read_yaml
 
 __all__ = ["Limits", "Output", "Plan", "make_method", "plan_json_schema", "vary"]
@@ -105,7 +106,7 @@ class Plan(_Part):
 
     def located(self, name: str) -> str:
         """A file that the plan names, as seen from here; addresses of databases stay as they are."""
-        return name if "://" in name else str(self.folder / name)
+        return name if is_address(name) else str(self.folder / name)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
@@ -185,7 +186,7 @@ def _check_inside(content: Mapping[str, Any], folder: Path) -> None:
     named += [(f"output: {key}", output.get(key)) for key in ("path", "report")] if isinstance(output, Mapping) else []
     named += [("taxonomy", name) for name in _taxonomies(content.get("attributes"))]
     for key, name in named:
-        address = isinstance(name, str) and "://" in name and key != "taxonomy"
+        address = isinstance(name, str) and is_address(name) and key != "taxonomy"
         if isinstance(name, str) and not address and not _is_inside(folder / name, folder):
             raise PlanError(
                 f"{key}: {name!r} is outside the folder of the plan.",

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from .errors import DataError, PromiseError
 from .methods import Check
-from .microdata.files import Source, write_table
+from .microdata.files import Source, is_address, write_table
 from .microdata.frames import Frame
 from .release import Release
 
-__all__ = ["Publication", "audit_path", "file_sha256", "is_address", "publish", "row_order"]
+__all__ = ["Publication", "audit_path", "file_sha256", "publish", "row_order"]
 
 _PART = "part"
 _TABLE = re.compile(r"[?&]table=([^&]*)")
@@ -107,11 +107,6 @@ def publish(
         for path, part in parts.items():
             _put(part, path, force=force)
     return Publication(tuple(tables), audit, public, tuple(checks))
-
-
-def is_address(target: str) -> bool:
-    """Whether a target is a table of a database, not a file."""
-    return "://" in target
 
 
 def audit_path(target: str) -> Path:

@@ -69,6 +69,12 @@ class Release:
         """Whether record i of ``data`` comes from record i of the original; not so for fully synthetic tables."""
         return self._masked.linked
 
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The columns that the method replaced."""
+        before, after = self.original.columns, self.released.columns
+        return tuple(name for name in after if after[name] is not before[name])
+
     def verify(self, table: Any, copy: int = 0) -> tuple[Check, ...]:
         """Check all that was promised once more, on a table with the rows of ``data``, such as one read from a file.
 

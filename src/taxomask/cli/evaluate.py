@@ -75,7 +75,8 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
     """What the private audit knows: the order in which rows were written, and whether they correspond at all."""
     import json
 
-    from ..publishing import file_sha256, is_address, row_order
+    from ..microdata.files import is_address
+    from ..publishing import file_sha256, row_order
 
     if not path.exists():
         raise DataError(

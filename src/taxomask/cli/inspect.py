@@ -27,8 +27,7 @@ def inspect(
 ) -> None:
     """Look at a table and draft a plan: kinds, candidate identifiers, matching taxonomies, missing codes."""
     from ..drafting import draft_plan, draft_schema
-    from ..microdata.files import open_table
-    from ..publishing import is_address
+    from ..microdata.files import is_address, open_table
 
     if output is not None:
         check_free(output, force=force)

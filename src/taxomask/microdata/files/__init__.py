@@ -14,7 +14,7 @@ from ...errors import DataError, did_you_mean
 from . import arrow, delimited, excel, parquet, postgresql, sas, spss, sqlite, stata
 from .base import BATCH, ArrowTable, Batches, Format, Source, Text, new_file, plain
 
-__all__ = ["FORMATS", "Format", "Source", "format_of", "open_table", "read_table", "write_table"]
+__all__ = ["FORMATS", "Format", "Source", "format_of", "is_address", "open_table", "read_table", "write_table"]
 
 FORMATS: tuple[Format, ...] = (  # in the order in which they are tried
     parquet.FORMAT,
@@ -147,6 +147,11 @@ def format_of(where: str | PathLike[str]) -> Format:
         f"{Path(where).name}: the suffix does not say in which format to write.",
         hint=did_you_mean(Path(where).suffix, known),
     )
+
+
+def is_address(where: str | PathLike[str]) -> bool:
+    """Whether this is the address of a table in a database, not a file."""
+    return "://" in fspath(where)
 
 
 def _by_address(where: str | PathLike[str]) -> Format | None:
