@@ -14,6 +14,7 @@ import pytest
 
 import taxomask as tm
 from taxomask import publishing
+from taxomask.leftovers import temporary_name
 from taxomask.microdata.files import read_table
 from taxomask.publishing import publish, row_order
 
@@ -87,13 +88,13 @@ def test_nothing_is_overwritten_without_force(release: tm.Release, tmp_path: Pat
 def test_a_file_that_appears_meanwhile_is_not_overwritten(
     release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flush = publishing._flush
+    flush = publishing.flush
 
     def late(path: Path) -> None:
         (tmp_path / "out.csv").write_text("from elsewhere")
         flush(path)
 
-    monkeypatch.setattr(publishing, "_flush", late)
+    monkeypatch.setattr(publishing, "flush", late)
     with pytest.raises(tm.DataError, match=r"out\.csv exists already"):
         publish(release, str(tmp_path / "out.csv"))
     assert (tmp_path / "out.csv").read_text() == "from elsewhere"
@@ -119,7 +120,10 @@ def test_damage_on_the_way_to_disk_stops_the_release(
 def test_leftovers_of_a_killed_run_are_swept_and_those_of_a_running_one_are_not(
     release: tm.Release, tmp_path: Path
 ) -> None:
-    dead, alive = tmp_path / ".out.csv.4194303-ab12.part", tmp_path / f".out.csv.{os.getppid()}-ab12.part"
+    own = temporary_name(tmp_path / "out.csv", "part")
+    dead, alive = (
+        own.with_name(own.name.replace(f".{os.getpid()}-", f".{pid}-")) for pid in (4194303, os.getppid())
+    )
     dead.touch()
     alive.touch()
     publish(release, str(tmp_path / "out.csv"))

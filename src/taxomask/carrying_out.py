@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from .comparison import compared_before
+from .engines import DaskEngine, Engine, LocalEngine, Report, Store
+from .engines.coding import open_stored
 from .errors import DataError, PlanError, PromiseError, SchemaError
 from .evaluation import Evaluation, evaluate_release
 from .methodology import methodology
 from .methods import Check, Progress
 from .microdata import Kind
 from .microdata.files import Source, format_of, is_address, open_table
-from .plan import Limits, Plan
+from .plan import EngineChoice, Limits, Plan
 from .publishing import Publication, publish
 from .release import Release, protect
+from .spreading import is_folder, protect_stored, publish_stored
 
-__all__ = ["Outcome", "carry_out", "naming", "read_for"]
+__all__ = ["Outcome", "carry_out", "naming", "open_engine", "read_for"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ def carry_out(
     report: str | None = None,
     force: bool = False,
     progress: Progress | None = None,
+    steps: Report | None = None,
 ) -> Outcome:
     """Protect a table as a plan says, and write it.
 
@@ -49,11 +53,14 @@ def carry_out(
     plan
         The plan.
     data, output, report
-        The table, where to write, and where to write the report; by default what the plan says.
+        The table, where to write, and where to write the report; by default what the plan says. A table or an output
+        that is a folder (its name ends in a slash) needs the engine ``local`` or ``dask``.
     force
         Overwrite what exists.
     progress
-        Called with the fraction of the masking that is done.
+        Called with the fraction of the masking that is done; by the engine ``memory``.
+    steps
+        Called with what is being done, how many jobs of it are done and how many there are; by other engines.
     """
     target = output or (plan.output.path and plan.located(plan.output.path))
     page = report or (plan.output.report and plan.located(plan.output.report))
@@ -61,19 +68,24 @@ def carry_out(
         raise PlanError("the plan names no method.", hint="Write 'method: {name: microaggregation, k: 5}'.")
     if not target:
         raise PlanError("there is no place to write to.", hint="Pass --output FILE, or write 'output: {path: …}'.")
-    format_of(target)
+    _check_format(target, plan.engine)
     for path in (target, page):
         if path and not is_address(path):
             _check_place(Path(path), data or (plan.data and plan.located(plan.data)), force=force)
+    if plan.engine.name == "memory":
+        return _in_memory(plan, data, target, page, force=force, progress=progress)
+    return _on_engine(plan, data, target, page, force=force, steps=steps)
+
+
+def _in_memory(
+    plan: Plan, data: str | None, target: str, page: str | None, *, force: bool, progress: Progress | None
+) -> Outcome:
+    assert plan.method is not None
     source, table = read_for(plan, data)
     with naming(source):
         release = protect(table, plan.attributes, plan.method, seed=plan.seed, progress=progress)
         _stop_if_void(release)
-    limits = plan.limits
-    measured = page or limits.risk is not None or limits.loss is not None
-    evaluation = evaluate_release(release) if measured else None
-    if evaluation is not None:
-        _stop_if_beyond(limits, evaluation)
+    evaluation = _measured(plan, release, page)
     publication = publish(
         release,
         target,
@@ -86,20 +98,72 @@ def carry_out(
     )
     if page and evaluation is not None:
         found = compared_before(table, plan.attributes, plan.compare)
-        shown = found.page(limits.risk) if found.points else None
+        shown = found.page(plan.limits.risk) if found.points else None
         evaluation.to_html(page, release=release, method=plan.method, compared=shown)
     return Outcome(release, publication, evaluation, Path(page) if page else None)
 
 
+def _on_engine(
+    plan: Plan, data: str | None, target: str, page: str | None, *, force: bool, steps: Report | None
+) -> Outcome:
+    method = plan.method
+    assert method is not None
+    where, texts = _located(plan, data)
+    source = open_table(where, text=texts)
+    scratch = plan.engine.scratch and plan.located(plan.engine.scratch)
+    beside = Path(scratch or ("." if is_address(target) else Path(target).parent)) / "taxomask"
+    with open_engine(plan.engine) as engine, Store.temporary(beside) as store:
+        with naming(source):
+            site = open_stored(where, plan.attributes, store, engine, text=texts, report=steps)
+            release = protect_stored(site, method, seed=plan.seed)
+            _stop_if_void(release)
+        evaluation = _measured(plan, release, page)
+        release, publication = publish_stored(
+            site,
+            release,
+            target,
+            like=source,
+            plan=plan.to_dict(),
+            note=lambda checked: methodology(checked, method),
+            force=force,
+            keep_order=plan.output.keep_order,
+            escape_cells=plan.output.escape_cells,
+        )
+        if page and evaluation is not None:
+            evaluation.to_html(page, release=release, method=method)
+    return Outcome(release, publication, evaluation, Path(page) if page else None)
+
+
+def open_engine(choice: EngineChoice) -> Engine:
+    """The engine that a plan names."""
+    if choice.name == "dask":
+        return DaskEngine(choice.scheduler, choice.workers)
+    return LocalEngine(choice.workers)
+
+
+def _measured(plan: Plan, release: Release, page: str | None) -> Evaluation | None:
+    """What a release costs and risks, if a report or the limits ask for it; an error if it is beyond the limits."""
+    if not page and plan.limits.risk is None and plan.limits.loss is None:
+        return None
+    evaluation = evaluate_release(release)
+    _stop_if_beyond(plan.limits, evaluation)
+    return evaluation
+
+
 def read_for(plan: Plan, data: str | None = None, *, safe_cells: bool = False) -> tuple[Source, Any]:
     """The table of a plan, with codes and categories as text, so that leading zeros survive."""
+    where, texts = _located(plan, data)
+    source = open_table(where, text=texts, safe_cells=safe_cells)
+    return source, source.read()
+
+
+def _located(plan: Plan, data: str | None) -> tuple[str, list[str]]:
+    """Where the table of a plan is, and which of its columns are text."""
     where = data or (plan.data and plan.located(plan.data))
     if not where:
         raise PlanError("there is no table to protect.", hint="Name one, or write 'data: …' in the plan.")
     known = open_table(where).names
-    texts = [name for name, one in plan.attributes.items() if one.kind != Kind.CONTINUOUS and name in known]
-    source = open_table(where, text=texts, safe_cells=safe_cells)
-    return source, source.read()
+    return where, [name for name, one in plan.attributes.items() if one.kind != Kind.CONTINUOUS and name in known]
 
 
 @contextmanager
@@ -120,6 +184,17 @@ def _stop_if_void(release: Release) -> None:
             f"no row has a value in {', '.join(map(repr, names))}: there is nothing to protect.",
             hint="Check the file, and what the plan lists as missing.",
         )
+
+
+def _check_format(target: str, engine: EngineChoice) -> None:
+    """The suffix must say a format that can be written; a folder holds Parquet or CSV files."""
+    if not is_folder(target):
+        format_of(target)
+        return
+    if engine.name == "memory":
+        raise PlanError(f"{target} is a folder.", hint="Name a file, or write 'engine: local' or 'engine: dask'.")
+    if Path(target).suffix and format_of(target).name not in ("parquet", "csv"):
+        raise PlanError(f"{target}: a folder holds Parquet or CSV files.", hint="Name it, for example, release.csv/")
 
 
 def _check_place(path: Path, data: str | None, *, force: bool) -> None:

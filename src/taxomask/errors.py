@@ -10,6 +10,7 @@ from difflib import get_close_matches
 
 __all__ = [
     "DataError",
+    "EngineError",
     "PlanError",
     "PromiseError",
     "SchemaError",
@@ -46,6 +47,10 @@ class UnknownConceptError(TaxonomyError, KeyError):
 
 class DataError(TaxomaskError, ValueError):
     """The table holds values that cannot be treated as the schema says."""
+
+
+class EngineError(TaxomaskError, RuntimeError):
+    """The machines or files that the work was spread over failed; nothing was written."""
 
 
 class PlanError(TaxomaskError, ValueError):

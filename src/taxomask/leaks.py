@@ -25,7 +25,7 @@ def identifier_checks(original: Microdata, released: Frame, untouched: Collectio
     """
     identifiers = original.schema.identifiers
     leaked = [name for name in released.names if name in identifiers]
-    known = {name: values for name, values in _columns(original.frame, identifiers) if len(values.values) > FEW}
+    known = {name: values for name, values in _columns(original.frame, identifiers) if values.size > FEW}
     recoded = list(_recodings(original, known, untouched))
     strays = list(_strays(original, released, known))
     return (
@@ -45,7 +45,7 @@ def _columns(frame: Frame, names: Collection[str]) -> Iterator[tuple[str, Distin
 
 def _recodings(original: Microdata, known: dict[str, Distinct], untouched: Collection[str]) -> Iterator[str]:
     for name, values in _columns(original.frame, untouched if known else ()):
-        if any(isinstance(value, float) and not value.is_integer() for value in values.values):
+        if values.fractions:
             continue
         for identifier, ids in known.items():
             if _one_to_one(ids, values):
@@ -56,19 +56,22 @@ def _one_to_one(a: Distinct, b: Distinct) -> bool:
     size = int(np.count_nonzero(a.counts))
     if size != int(np.count_nonzero(b.counts)):
         return False
-    pairs = np.unique(a.codes.astype(np.int64) * (len(b.values) + 1) + b.codes)
+    pairs = np.unique(a.codes.astype(np.int64) * (b.size + 1) + b.codes)
     return len(pairs) == size + int(bool((a.codes < 0).any()))
 
 
 def _strays(original: Microdata, released: Frame, known: dict[str, Distinct]) -> Iterator[str]:
-    texts = {name: {value for value in ids.values if isinstance(value, str)} for name, ids in known.items()}
-    if not any(texts.values()):
+    import pyarrow.compute as pc
+
+    texts = {name: ids.texts() for name, ids in known.items()}
+    if not any(len(values) for values in texts.values()):
         return
     names = [name for name in released.names if name in original.schema and name not in original.schema.identifiers]
-    before = dict(_columns(original.frame, names))
     for name, values in _columns(released, names):
-        new = {value for value in values.values if isinstance(value, str)}
-        new -= {value for value in before[name].values if isinstance(value, str)} if name in before else set()
+        new = values.texts()
+        for _, before in _columns(original.frame, [name]):
+            new = new.filter(pc.invert(pc.is_in(new, before.texts())))
         for identifier, ids in texts.items():
-            if new & ids:
-                yield f"{len(new & ids):,} of {identifier} in {name}"
+            count = pc.sum(pc.is_in(new, ids)).as_py() or 0
+            if count:
+                yield f"{count:,} of {identifier} in {name}"

@@ -19,7 +19,7 @@ from .microdata.attribute import BUILTIN, MATCH, UNMAPPED
 from .microdata.files import is_address
 from .microdata.yaml_file import read_yaml
 
-__all__ = ["Limits", "Output", "Plan", "make_method", "plan_json_schema", "vary"]
+__all__ = ["EngineChoice", "Limits", "Output", "Plan", "make_method", "plan_json_schema", "vary"]
 
 
 class _Part(BaseModel):
@@ -48,6 +48,22 @@ class Output(_Part):
     )
 
 
+class EngineChoice(_Part):
+    """Where the work is done. The release is the same everywhere."""
+
+    name: Literal["memory", "local", "dask"] = Field(
+        "memory",
+        description="memory: the table in memory; local: column by column from files, here; dask: on a cluster.",
+    )
+    scheduler: str | None = Field(
+        None, description="The address of a running Dask scheduler; by default a cluster is started on this machine."
+    )
+    workers: int | None = Field(None, ge=1, description="How many jobs run at a time; by default one per core.")
+    scratch: str | None = Field(
+        None, description="A folder for intermediate files, which all workers see; by default that of the output."
+    )
+
+
 class Plan(_Part):
     """What a table is, how to protect it and what must hold.
 
@@ -68,7 +84,7 @@ class Plan(_Part):
     seed: int | None = Field(None, ge=0)
     limits: Limits = Limits(risk=None, loss=None)
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
-    engine: Literal["local"] = "local"
+    engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
     outside: bool = False
     folder: Path = Field(Path(), exclude=True)
 
@@ -95,6 +111,8 @@ class Plan(_Part):
             _check_inside(content, Path(folder))
         given = {key: value for key, value in content.items() if value is not None}
         given["attributes"] = Schema.from_entries(content.get("attributes"), Path(folder))
+        if isinstance(given.get("engine"), str):
+            given["engine"] = {"name": given["engine"]}
         if "method" in given:
             given["method"] = make_method(given["method"])
         if "compare" in given:
@@ -106,7 +124,16 @@ class Plan(_Part):
 
     def located(self, name: str) -> str:
         """A file that the plan names, as seen from here; addresses of databases stay as they are."""
-        return name if is_address(name) else str(self.folder / name)
+        return name if is_address(name) else str(self.folder / name) + "/" * name.endswith("/")
+
+    def on(self, engine: str | None = None, *, scheduler: str | None = None, workers: int | None = None) -> Plan:
+        """The same plan on another engine; what is not given stays as the plan says."""
+        given = {"name": engine or ("dask" if scheduler else None), "scheduler": scheduler, "workers": workers}
+        new = {**self.engine.model_dump(), **{key: value for key, value in given.items() if value is not None}}
+        try:
+            return self.model_copy(update={"engine": EngineChoice(**new)})
+        except ValidationError as error:
+            raise _plain(error) from None
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
@@ -184,6 +211,8 @@ def _check_inside(content: Mapping[str, Any], folder: Path) -> None:
     output = content.get("output")
     named = [("data", content.get("data"))]
     named += [(f"output: {key}", output.get(key)) for key in ("path", "report")] if isinstance(output, Mapping) else []
+    engine = content.get("engine")
+    named += [("engine: scratch", engine.get("scratch"))] if isinstance(engine, Mapping) else []
     named += [("taxonomy", name) for name in _taxonomies(content.get("attributes"))]
     for key, name in named:
         address = isinstance(name, str) and is_address(name) and key != "taxonomy"
@@ -212,7 +241,7 @@ def _plain(error: ValidationError) -> PlanError:
     """An error of pydantic in our words: the first thing that is wrong."""
     first = error.errors()[0]
     where = ": ".join(str(part) for part in first["loc"])
-    parts: dict[str, type[BaseModel]] = {"limits": Limits, "output": Output}
+    parts: dict[str, type[BaseModel]] = {"limits": Limits, "output": Output, "engine": EngineChoice}
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 2:
         part, key = map(str, first["loc"])
         return PlanError(f"{key!r} is not a key of '{part}:'.", hint=did_you_mean(key, parts[part].model_fields))
@@ -251,7 +280,7 @@ def plan_json_schema() -> dict[str, Any]:
             "seed": {"type": "integer", "minimum": 0},
             "limits": Limits.model_json_schema(),
             "output": Output.model_json_schema(),
-            "engine": {"enum": ["local"]},
+            "engine": {"anyOf": [{"enum": ["memory", "local", "dask"]}, EngineChoice.model_json_schema()]},
             "outside": {"type": "boolean", "description": "Files outside the folder of the plan may be used."},
         },
         "$defs": {"method": one, **{str(schema["title"]): schema for schema in methods}},

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import DataError, PromiseError
+from .leftovers import sweep, temporary_name
 from .methods import Check
 from .microdata.files import Source, is_address, write_table
 from .microdata.frames import Frame
 from .release import Release
 
-__all__ = ["Publication", "audit_path", "file_sha256", "publish", "row_order"]
+__all__ = [
+    "Publication", "as_written", "audit_path", "beside", "check_free", "file_sha256", "flush", "plain_type", "publish",
+    "put_in_place", "row_order", "temporary",
+]  # fmt: skip
 
 _PART = "part"
 _TABLE = re.compile(r"[?&]table=([^&]*)")
@@ -74,9 +77,9 @@ def publish(
     """
     copies = release.copies or (release.data,)
     tables = _targets(target, len(copies))
-    audit, public = audit_path(target), _beside(target, ".note.md")
+    audit, public = audit_path(target), beside(target, ".note.md")
     if not force:
-        _check_free([*tables, str(audit), str(public)])
+        check_free([*tables, str(audit), str(public)])
     order = None if keep_order else row_order(release.audit["seed"], Frame(copies[0]).n)
     record = {
         **release.audit,
@@ -89,7 +92,7 @@ def publish(
     }
     checks: list[Check] = []
     with contextlib.ExitStack() as stack:
-        parts = {path: stack.enter_context(_temporary(path)) for path in (audit, public)}
+        parts = {path: stack.enter_context(temporary(path)) for path in (audit, public)}
         for number, (copy, name) in enumerate(zip(copies, tables, strict=True)):
             table = _arrow(copy, order)
             verify = partial(_verify, checks, release, number, table, order)
@@ -97,21 +100,21 @@ def publish(
             if is_address(name):  # in a transaction of its own, verified before it ends
                 write(where=name, force=force)
             else:
-                part = parts[Path(name)] = stack.enter_context(_temporary(Path(name)))
+                part = parts[Path(name)] = stack.enter_context(temporary(Path(name)))
                 write(where=part, name=Path(name).name, force=True)
         digests = {str(path): file_sha256(part) for path, part in parts.items() if path not in (audit, public)}
         parts[audit].write_text(json.dumps({**record, "file_sha256": digests}, indent=2, default=str), encoding="utf-8")
         parts[public].write_text(note, encoding="utf-8")
         for part in parts.values():
-            _flush(part)
+            flush(part)
         for path, part in parts.items():
-            _put(part, path, force=force)
+            put_in_place(part, path, force=force)
     return Publication(tuple(tables), audit, public, tuple(checks))
 
 
 def audit_path(target: str) -> Path:
     """Where the private record of a release lies: beside the table."""
-    return _beside(target, ".audit.json")
+    return beside(target, ".audit.json")
 
 
 def row_order(seed: int, n: int) -> NDArray[np.int64]:
@@ -134,7 +137,7 @@ def _verify(
     checks: list[Check], release: Release, copy: int, written: Any, order: NDArray[np.int64] | None, back: Source
 ) -> None:
     """Check what was read back, and note it; an error if it is not what was written, or breaks a promise."""
-    same = _as_written(written, back.read(empty=True))
+    same = as_written(written, back.read(empty=True))
     if order is not None:
         inverse = np.empty_like(order)
         inverse[order] = np.arange(len(order))
@@ -142,7 +145,7 @@ def _verify(
     checks += release.verify(same, copy)
 
 
-def _as_written(written: Any, back: Any) -> Any:
+def as_written(written: Any, back: Any) -> Any:
     """The table read back, in the types of the one that was written; an error if any value differs."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -151,7 +154,7 @@ def _as_written(written: Any, back: Any) -> Any:
         raise _differs(f"{back.num_columns} columns and {back.num_rows:,} rows", "")
     columns = []
     for name in written.column_names:
-        kind = _plain(written[name].type)
+        kind = plain_type(written[name].type)
         try:
             column = back[name].cast(kind)
         except (pa.ArrowException, NotImplementedError) as error:
@@ -174,7 +177,7 @@ def _equal(a: Any, b: Any) -> bool:
     return bool(a.equals(b))
 
 
-def _plain(kind: Any) -> Any:
+def plain_type(kind: Any) -> Any:
     """The type of the values themselves, without dictionaries; one type for text."""
     import pyarrow as pa
 
@@ -202,7 +205,7 @@ def _targets(target: str, copies: int) -> list[str]:
     return [str(path.with_name(f"{stem}-{number}{dot}{suffix}")) for number in range(1, copies + 1)]
 
 
-def _beside(target: str, suffix: str) -> Path:
+def beside(target: str, suffix: str) -> Path:
     if is_address(target):
         named = _TABLE.search(target)
         return Path((named[1] if named else "table").replace("/", "_") + suffix)
@@ -210,17 +213,17 @@ def _beside(target: str, suffix: str) -> Path:
     return path.with_name(path.name.partition(".")[0] + suffix)
 
 
-def _check_free(paths: list[str]) -> None:
+def check_free(paths: list[str]) -> None:
     for path in paths:
         if not is_address(path) and Path(path).exists():
             raise DataError(f"{path} exists already.", hint="Choose another name, or overwrite it with --force.")
 
 
 @contextlib.contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
+def temporary(path: Path) -> Iterator[Path]:
     """A new file beside a path that only its owner can read; gone in the end if it was not put in place."""
-    _sweep(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.{_PART}")
+    sweep(path, _PART)
+    part = temporary_name(path, _PART)
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
@@ -234,31 +237,13 @@ def _temporary(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def _sweep(path: Path) -> None:
-    """Remove what a run that was killed left behind; files of a run that goes on are left alone."""
-    for left in path.parent.glob(f".{path.name}.*-*.{_PART}"):
-        pid = left.name.removeprefix(f".{path.name}.").partition("-")[0]
-        if pid.isdigit() and not _runs(int(pid)):
-            left.unlink(missing_ok=True)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Make sure that the content has reached the disk."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
-def _put(part: Path, path: Path, *, force: bool) -> None:
+def put_in_place(part: Path, path: Path, *, force: bool) -> None:
     """Give a finished file its name, in one step."""
     try:
         if force:

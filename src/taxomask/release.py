@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from ._version import __version__
 from .checks import check_integer
+from .engines import Here
 from .errors import PromiseError
 from .leaks import identifier_checks
 from .methods import Check, Masked, Method, Progress, Promise
 from .microdata import Microdata, Schema
 from .microdata.frames import Frame
 
-__all__ = ["Release", "fingerprint", "protect"]
+__all__ = ["Release", "checked", "fingerprint", "protect", "stop_if_broken", "untouched_notes", "versions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +73,7 @@ class Release:
     @property
     def protected(self) -> tuple[str, ...]:
         """The columns that the method replaced."""
-        before, after = self.original.columns, self.released.columns
-        return tuple(name for name in after if after[name] is not before[name])
+        return self.released.changed_from(self.original)
 
     def verify(self, table: Any, copy: int = 0) -> tuple[Check, ...]:
         """Check all that was promised once more, on a table with the rows of ``data``, such as one read from a file.
@@ -83,8 +83,8 @@ class Release:
         PromiseError
             If something does not hold.
         """
-        checks = _checked(self.original, Frame(table), _copy(self._masked, copy), self._promises)
-        _stop_if_broken(checks)
+        checks = checked(self.original, Frame(table), _copy(self._masked, copy), self._promises)
+        stop_if_broken(checks)
         return checks
 
 
@@ -115,28 +115,33 @@ def protect(
     started = time.time()
     data = Microdata.from_frame(frame, schema)
     promises = method.promises(data)
-    masked = method.mask(data, np.random.default_rng(seed), progress)
+    masked = method.spread(Here(progress), data, np.random.default_rng(seed))
     copies = tuple(copy.to_frame() for copy in masked.copies or (masked.data,))
     checks = tuple(
         check
         for number, copy in enumerate(copies)
-        for check in _checked(data, Frame(copy), _copy(masked, number), promises)
+        for check in checked(data, Frame(copy), _copy(masked, number), promises)
     )
-    _stop_if_broken(checks)
+    stop_if_broken(checks)
     audit = {
         "method": method.name,
         "parameters": method.parameters(),
         "seed": seed,
-        "versions": {"taxomask": __version__, "python": platform.python_version(), "numpy": np.__version__},
+        "versions": versions(),
         "sha256": {"original": fingerprint(Frame(frame)), "released": [fingerprint(Frame(copy)) for copy in copies]},
         "started": started,
         "seconds": time.time() - started,
         "checks": [vars(check) for check in checks],
     }
-    notes = (*(str(note) for note in data.notes), *masked.notes, *_untouched(data, masked.data))
+    notes = (*(str(note) for note in data.notes), *masked.notes, *untouched_notes(data, masked.data))
     groups = None if masked.groups is None else masked.groups.numbers
     several = copies if masked.copies else ()
     return Release(copies[0], several, groups, masked.swaps, checks, notes, audit, data, masked.data, masked, promises)
+
+
+def versions() -> dict[str, str]:
+    """What a release was made with."""
+    return {"taxomask": __version__, "python": platform.python_version(), "numpy": np.__version__}
 
 
 def _copy(masked: Masked, number: int) -> Masked:
@@ -144,7 +149,7 @@ def _copy(masked: Masked, number: int) -> Masked:
     return replace(masked, data=masked.copies[number]) if masked.copies else masked
 
 
-def _stop_if_broken(checks: tuple[Check, ...]) -> None:
+def stop_if_broken(checks: tuple[Check, ...]) -> None:
     broken = [check for check in checks if not check.holds]
     if broken:
         raise PromiseError(
@@ -154,10 +159,11 @@ def _stop_if_broken(checks: tuple[Check, ...]) -> None:
         )
 
 
-def _checked(data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...]) -> tuple[Check, ...]:
+def checked(data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...]) -> tuple[Check, ...]:
     """What every release must be, whatever the method, and what the method promises."""
     expected = [name for name in data.schema if name not in data.schema.identifiers]
-    untouched = [name for name in expected if masked.data.columns.get(name) is data.columns.get(name)]
+    changed = masked.data.changed_from(data)
+    untouched = [name for name in expected if name not in changed]
     records = data.n if masked.linked else masked.data.n
     return (
         *identifier_checks(data, released, untouched),
@@ -189,9 +195,10 @@ def fingerprint(frame: Frame) -> str:
     return digest.hexdigest()
 
 
-def _untouched(data: Microdata, masked: Microdata) -> tuple[str, ...]:
+def untouched_notes(data: Microdata, masked: Microdata) -> tuple[str, ...]:
     """A warning about quasi-identifiers that the method left as they are."""
-    same = [name for name in data.schema.quasi_identifiers if masked.columns[name] is data.columns[name]]
+    changed = masked.changed_from(data)
+    same = [name for name in data.schema.quasi_identifiers if name not in changed]
     if not same:
         return ()
     return (f"Released as they are, though quasi-identifiers: {', '.join(same)}. No promise covers them.",)

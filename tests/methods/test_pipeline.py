@@ -37,12 +37,12 @@ def test_k_anonymity_is_claimed_only_where_it_holds(table: pa.Table, k: int, ran
     assert len(release.groups) == table.num_rows
 
 
-def test_steps_see_what_the_one_before_made_and_share_the_generator() -> None:
+def test_steps_see_what_the_one_before_made_and_have_generators_of_their_own() -> None:
     table = pa.table({"x": np.random.default_rng(1).normal(50, 20, 100)})
     release = tm.protect(table, X, tm.Pipeline([tm.Noise(0.5), tm.Noise(0.1), tm.Rounding(1)]), seed=3)
-    rng = np.random.default_rng(3)
     data = tm.Microdata.from_frame(table, X)
-    for step in (tm.Noise(0.5), tm.Noise(0.1), tm.Rounding(1)):
+    steps = (tm.Noise(0.5), tm.Noise(0.1), tm.Rounding(1))
+    for step, rng in zip(steps, np.random.default_rng(3).spawn(3), strict=True):
         data = step.mask(data, rng).data
     assert release.data.equals(data.to_frame())
 
@@ -162,7 +162,7 @@ def test_swaps_copies_links_and_progress() -> None:
     assert release.swaps is not None
     assert release.swaps["x"].tolist() == [[0, 1], [1, 0]]
     assert len(release.copies) == 2
-    assert seen == [0.25, 0.75]
+    assert seen == [0.25, 0.5, 0.75, 1.0]
     with pytest.raises(tm.PlanError, match="told makes several tables and is not the last step"):
         tm.protect(table, X, tm.Pipeline([second, first]))
     unlinked = Step({"linked": False})

@@ -61,7 +61,8 @@ def naive(x: np.ndarray, s: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     inverse = np.linalg.inv(rho[first:, first:])
     mean = scores[:, first:] @ inverse @ rho[first:, :first]
     spread = rho[:first, :first] - rho[:first, first:] @ inverse @ rho[first:, :first]
-    y = mean + rng.standard_normal((first, n)).T @ np.linalg.cholesky(spread).T
+    noise = np.stack([child.standard_normal(n) for child in rng.spawn(first)])
+    y = mean + noise.T @ np.linalg.cholesky(spread).T
     out = np.empty_like(x)
     for j in range(first):
         for i in range(n):
@@ -135,7 +136,8 @@ def test_census() -> None:
     release = tm.protect(table, numbers(table, confidential), Shuffling(), seed=1)
     # PTOTVAL is the sum of the two others, but its rank is not that of a sum: nothing has to be repaired.
     columns = tm.Microdata.from_frame(table, numbers(table, confidential)).columns.values()
-    r, _ = _copula.spearman([_copula.ranked(one.values, one.missing) for one in columns])  # type: ignore[attr-defined]
+    ranks = [_copula.ranked(one.values, one.missing) for one in columns]  # type: ignore[attr-defined]
+    r = np.array([[_copula.spearman(a, b) for a in ranks] for b in ranks])
     assert np.linalg.eigvalsh(2 * np.sin(np.pi / 6 * r))[0] == pytest.approx(0.003, abs=5e-4)
     assert not any("positive definite" in note for note in release.notes)
     assert "PEARNVAL: the given attributes explain 99.1% of its variance, so its values move little." in release.notes

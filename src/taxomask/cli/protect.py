@@ -21,10 +21,16 @@ def protect(
         str | None, typer.Argument(metavar="[DATA]", help="The table; by default the one that the plan names.")
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Where to write; the suffix says the format.")
+        str | None,
+        typer.Option("--output", "-o", help="Where to write; the suffix says the format, a slash at the end a folder."),
     ] = None,
     report: Annotated[str | None, typer.Option(help="Write a report (HTML) for the custodian.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Repeat a release; by default a new random one.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Where the work is done: memory, local (from files) or dask (a cluster).")
+    ] = None,
+    scheduler: Annotated[str | None, typer.Option(help="The address of a running Dask scheduler.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="How many jobs run at a time (local, dask).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite what exists.")] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -36,8 +42,11 @@ def protect(
     read = Plan.read(plan)
     if seed is not None:
         read = read.model_copy(update={"seed": seed})
+    read = read.on(engine, scheduler=scheduler, workers=workers)
     with progress_bar("Protecting", quiet=quiet or json) as progress:
-        outcome = carry_out(read, data=data, output=output, report=report, force=force, progress=progress)
+        outcome = carry_out(
+            read, data=data, output=output, report=report, force=force, progress=progress, steps=progress.step
+        )
     written = outcome.publication
     if json:
         return print_json(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["print_facts", "print_json", "print_table", "progress_bar", "share"]
+__all__ = ["ProgressBar", "print_facts", "print_json", "print_table", "progress_bar", "share"]
 
 
 def print_json(value: Any) -> None:
@@ -42,8 +43,21 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
     console.print(table)
 
 
+@dataclass(frozen=True)
+class ProgressBar:
+    """Shows how far some work is: called with a fraction, and with what is being done if that changes."""
+
+    show: Callable[[str | None, float], None]
+
+    def __call__(self, done: float, what: str | None = None) -> None:
+        self.show(what and what.capitalize(), done)
+
+    def step(self, what: str, done: int, total: int) -> None:
+        self.show(f"{what[0].upper()}{what[1:]} ({done:,} of {total:,})", done / max(total, 1))
+
+
 @contextmanager
-def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[float], None]]:
+def progress_bar(title: str, *, quiet: bool = False) -> Iterator[ProgressBar]:
     """A bar with the time left on the terminal's error stream, gone when done; nothing if that is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -52,7 +66,7 @@ def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[float
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task(title, total=1.0)
-        yield lambda done: bar.update(task, completed=done)
+        yield ProgressBar(lambda what, done: bar.update(task, completed=done, description=what))
 
 
 def share(part: int, whole: int) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -66,21 +67,12 @@ def ranked(keys: Keys, missing: NDArray[np.bool_]) -> Ranked:
     return Ranked(ranks, present)
 
 
-def spearman(columns: Sequence[Ranked]) -> tuple[Float, list[tuple[int, int]]]:
-    """The rank correlations of all pairs of columns, and the pairs whose correlation is not known and counts as 0.
-
-    Every pair is ranked anew among the records that have both values.
-    """
-    matrix = np.eye(len(columns))
-    unknown = []
-    for j in range(len(columns)):
-        for i in range(j):
-            a, b = _complete(columns[i], columns[j])
-            if a.constant or b.constant:
-                unknown.append((i, j))
-            else:
-                matrix[i, j] = matrix[j, i] = _product(a.ranks, b.ranks) / np.sqrt(a.spread * b.spread)
-    return matrix, unknown
+def spearman(a: Ranked, b: Ranked) -> float:
+    """The rank correlation of two columns, ranked anew among the records that have both values; NaN if not known."""
+    a, b = _complete(a, b)
+    if a.constant or b.constant:
+        return float("nan")
+    return _product(a.ranks, b.ranks) / float(np.sqrt(a.spread * b.spread))
 
 
 def normal_scores(m: int) -> Float:
@@ -109,12 +101,16 @@ class Conditional:
     weights: Float
     factor: Float
 
-    def draw(self, given: Float, rng: np.random.Generator) -> Float:
-        """One row per variable; ``given`` has one row per given variable."""
-        noise = rng.standard_normal((len(self.factor), given.shape[1]))
-        # Not matrix products, whose last bits may depend on the number of threads.
-        drawn: Float = np.einsum("xz,zn->xn", self.factor, noise)
-        drawn += np.einsum("xs,sn->xn", self.weights, given)
+    def draw(self, place: int, noise: Iterable[Float], given: Iterable[Float]) -> Float:
+        """One of the variables; a row of noise for it and each before it, and a row for each given one.
+
+        Not a matrix product, whose last bits may depend on the number of threads.
+        """
+        weights = (*self.factor[place, : place + 1].tolist(), *self.weights[place].tolist())
+        drawn: Float | None = None
+        for weight, row in zip(weights, itertools.chain(noise, given), strict=True):
+            drawn = weight * row if drawn is None else np.add(drawn, weight * row, out=drawn)
+        assert drawn is not None
         return drawn
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ class RankedSwapping(Method):
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (Permutation(self._attributes(data)),)
+
+    def parts(self, data: Microdata) -> tuple[Method, ...]:
+        return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")

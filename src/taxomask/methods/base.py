@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines import Here, Keeper, Site, open_site
 from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
 from ..microdata.frames import Frame
@@ -91,6 +92,29 @@ class Method(ABC):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         """What the method guarantees for this table."""
 
+    def parts(self, data: Microdata) -> tuple[Method, ...]:
+        """The same work as methods that do not depend on each other; one for each attribute, where that is so."""
+        return (self,)
+
+    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
+        """Mask a table part by part, wherever it lies. Each part has a generator of its own.
+
+        So a table in memory and one in a store, on any engine, become the same to the last bit.
+        """
+        parts = self.parts(data)
+        children = rng.spawn(len(parts)) if len(parts) > 1 else [rng]
+        prefix = site.prefix(self.name)
+        jobs = [
+            site.dump((part, data, child, f"{prefix}-{place}"), prefix)
+            for place, (part, child) in enumerate(zip(parts, children, strict=True))
+        ]
+        masked = [site.load(one) for one in site.map(_mask_part, jobs, f"masking ({self.name})", main=True)]
+        if len(masked) == 1:
+            return cast(Masked, masked[0])
+        swaps = {name: pairs for one in masked for name, pairs in (one.swaps or {}).items()}
+        notes = tuple(note for one in masked for note in one.notes)
+        return Masked(site.joined(data, [one.data for one in masked]), notes=notes, swaps=swaps or None)
+
     def parameters(self) -> dict[str, Any]:
         """All parameters by name, in plain values."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
@@ -106,6 +130,15 @@ class Method(ABC):
     def _not_default(self) -> dict[str, Any]:
         values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
         return {name: value for name, (value, default) in values.items() if value != default}
+
+
+def _mask_part(store: Keeper, dumped: Any) -> Any:
+    """The job of one part. The log of swaps, as long as the table, is kept in memory only."""
+    site = open_site(store)
+    part, data, rng, prefix = site.load(dumped)
+    if isinstance(site, Here):
+        return part.mask(data, rng, site.progress)
+    return site.dump(replace(part.mask(data, rng), swaps=None), prefix)
 
 
 def _plain(value: Any) -> Any:

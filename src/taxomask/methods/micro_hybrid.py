@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..checks import check_choice
+from ..engines import Here, Keeper, Site, open_site
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..partition import Groups
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
@@ -76,14 +77,23 @@ class MicroHybrid(Method):
     reference = "Domingo-Ferrer, Muralidhar, Rufian-Torrell (2012), Anonymization methods for taxonomic microdata, PSD"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        return self.spread(Here(progress), data, rng)
+
+    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
         check_choice("candidates", self.candidates, get_args(Candidates))
         check_choice("draw", self.draw, get_args(Draw))
         check_choice("synthesis", self.synthesis, ["neighbourhood", "moments"])
-        groups = self._grouping().groups(data, rng, progress)
-        columns = {name: self._replaced(data.columns[name], groups, rng) for name in self._attributes(data)}
+        names = self._attributes(data)
+        grouping, moments, *each = rng.spawn(2 + len(names))
+        groups = self._grouping().spread_groups(site, data, grouping)
+        prefix = site.prefix(self.name)
+        jobs = [site.dump((self, data, groups, *one, prefix), prefix) for one in zip(names, each, strict=True)]
+        made = [site.load(one) for one in site.map(_replace, jobs, "replacing")]
+        masked = site.joined(data, made)
         if self.synthesis == "moments":
-            columns |= rotated([data.columns[name] for name in self._numbers(data)], columns, groups, rng)
-        return Masked(data.replace(columns), groups, groups.notes)
+            jobs = [site.dump((self, data, masked, groups, moments, f"{prefix}-moments"), prefix)]
+            (masked,) = map(site.load, site.map(_rotate, jobs, "keeping moments"))
+        return Masked(masked, groups, groups.notes)
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         moments = self._numbers(data) if self.synthesis == "moments" else ()
@@ -115,6 +125,20 @@ class MicroHybrid(Method):
         if isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL:
             return by_code(column, farthest_in_group(column, groups), self.candidates, self.draw, rng)
         return _from_group(column, groups, rng)
+
+
+def _replace(store: Keeper, dumped: Any) -> Any:
+    site = open_site(store)
+    method, data, groups, name, rng, prefix = site.load(dumped)
+    return site.dump(data.replace({name: method._replaced(data.columns[name], groups, rng)}), prefix)
+
+
+def _rotate(store: Keeper, dumped: Any) -> Any:
+    site = open_site(store)
+    method, data, masked, groups, rng, prefix = site.load(dumped)
+    numbers = method._numbers(data)
+    new = {name: masked.columns[name] for name in numbers}
+    return site.dump(masked.replace(rotated([data.columns[name] for name in numbers], new, groups, rng)), prefix)
 
 
 def _from_group(column: CategoricalColumn, groups: Groups, rng: np.random.Generator) -> CategoricalColumn:

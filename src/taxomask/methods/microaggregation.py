@@ -1,17 +1,18 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_choice, check_integer, check_number
+from ..engines import Here, Keeper, Site, open_site
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, ContinuousColumn, Microdata
-from ..partition import Groups, Ordinal, aggregate, in_blocks, mdav, median_cuts, merge_until, refine
+from ..partition import Groups, Ordinal, aggregate, mdav, median_cuts, members, merge_until, refine
 from ..records import RecordDistance
 from ..semantics import EarthMover, earth_mover
 from .base import Masked, Method, Progress, Promise, chosen
@@ -92,14 +93,14 @@ class Microaggregation(Method):
     reference = "Domingo-Ferrer, Torra (2005), doi 10.1007/s10618-005-0007-5"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        names = self._attributes(data)
-        groups = self.groups(data, rng, progress)
-        columns: dict[str, Column] = {}
-        for name in names:
-            columns[name] = aggregate(data.columns[name], groups, ordinal=self.ordinal)
-            if self.keep_variance:
-                columns[name] = _with_variance_of(data.columns[name], columns[name])
-        return Masked(data.replace(columns), groups, groups.notes)
+        return self.spread(Here(progress), data, rng)
+
+    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
+        groups = self.spread_groups(site, data, rng)
+        prefix = site.prefix(self.name)
+        jobs = [site.dump((self, data, groups, name, prefix), prefix) for name in self._attributes(data)]
+        made = [site.load(one) for one in site.map(_average, jobs, "averaging")]
+        return Masked(site.joined(data, made), groups, groups.notes)
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names = self._attributes(data)
@@ -113,36 +114,49 @@ class Microaggregation(Method):
 
     def groups(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Groups:
         """The partition, before anything is averaged."""
+        return self.spread_groups(Here(progress), data, rng)
+
+    def spread_groups(self, site: Site, data: Microdata, rng: np.random.Generator) -> Groups:
+        """The partition, wherever the table lies. Each block has a generator of its own."""
         self._check()
-        violation = self._violation(data)
+        prefix = site.prefix("groups")
+        if self.block_size is None:
+            jobs = [site.dump((self, data, rng, prefix), prefix)]
+            (found,) = site.map(_group_all, jobs, "grouping", main=True)
+        else:
+            (blocks,) = site.map(_cut, [site.dump((self, data, prefix), prefix)], "cutting into blocks")
+            pieces = [(self, prefix, block, child) for block, child in enumerate(rng.spawn(blocks))]
+            inside = site.map(_group_block, pieces, "grouping", main=True)
+            jobs = [site.dump((self, data, prefix, inside), prefix)]
+            (found,) = site.map(_number_through, jobs, "numbering the groups")
+        groups: Groups = site.load(found)
+        return groups
+
+    def _spaces(self, data: Microdata) -> tuple[RecordDistance, RecordDistance]:
+        """The distance by which groups are made, and that of the objective of a refined search."""
         names = self._attributes(data)
         space = RecordDistance(data, names, distance=self.distance, scale=self.scale)
-        goal = RecordDistance(data, names, distance="generic") if self.objective == "semantic" else space
-        notes: list[str] = []
-        if self.block_size is None:
-            numbers = self._partition(space, goal, rng, notes, progress)
-        else:
-            blocks = median_cuts(space, self.block_size)
-            steps = _shares(int(blocks.max()) + 1, progress)
-            numbers = in_blocks(
-                blocks, lambda rows: self._partition(space.take(rows), goal.take(rows), rng, notes, next(steps))
-            )
-        groups = Groups(numbers, tuple(dict.fromkeys(notes)))
-        return groups if violation is None else Groups(merge_until(space, groups, violation), groups.notes)
+        return space, RecordDistance(data, names, distance="generic") if self.objective == "semantic" else space
+
+    def _merged(self, data: Microdata, space: RecordDistance | None, groups: Groups) -> Groups:
+        """The groups after those that break t-closeness or l-diversity were merged with others."""
+        violation = self._violation(data)
+        if violation is None:
+            return groups
+        return Groups(merge_until(space or self._spaces(data)[0], groups, violation), groups.notes)
 
     def _partition(
         self,
         space: RecordDistance,
         goal: RecordDistance,
         rng: np.random.Generator,
-        notes: list[str],
         progress: Progress | None,
-    ) -> NDArray[np.int32]:
+    ) -> Groups:
         numbers = mdav(space, self.k, ordinal=self.ordinal)
         if self.algorithm == "mdav":
             if progress is not None:
                 progress(1.0)
-            return numbers
+            return Groups(numbers)
         found = refine(
             space,
             numbers,
@@ -154,9 +168,8 @@ class Microaggregation(Method):
             objective=goal,
             progress=progress,
         )
-        if found.stopped == "time":
-            notes.append("The refined search was ended by its time limit; another run may give other groups.")
-        return found.groups
+        late = "The refined search was ended by its time limit; another run may give other groups."
+        return Groups(found.groups, (late,) if found.stopped == "time" else ())
 
     def _check(self) -> None:
         check_integer("k", self.k, at_least=2, hint="Groups of one record protect nobody.")
@@ -213,14 +226,67 @@ def _with_variance_of(original: Column, averaged: Column) -> Column:
     return averaged.with_values(middle + (averaged.values - middle) * stretch)
 
 
-def _shares(parts: int, progress: Progress | None) -> Iterator[Progress | None]:
-    """The progress of each part, as a share of the whole."""
-    for part in range(parts):
-        yield None if progress is None else partial(_report, progress, part, parts)
+# --------------------------------------------------------------------------------------- jobs
 
 
-def _report(progress: Progress, part: int, parts: int, done: float) -> None:
-    progress((part + done) / parts)
+def _group_all(store: Keeper, dumped: Any) -> Any:
+    site = open_site(store)
+    method, data, rng, prefix = site.load(dumped)
+    space, goal = method._spaces(data)
+    groups = method._partition(space, goal, rng, getattr(site, "progress", None))
+    return site.dump(method._merged(data, space, groups), prefix)
+
+
+def _cut(store: Keeper, dumped: Any) -> int:
+    """Keep the records of each block by themselves; how many blocks there are."""
+    method, data, prefix = open_site(store).load(dumped)
+    spaces = method._spaces(data)
+    blocks = members(median_cuts(spaces[0], method.block_size))
+    store.put(f"{prefix}/spaces", tuple(space.take(np.empty(0, dtype=np.intp)) for space in spaces))
+    same = spaces[0] is spaces[1]
+    for number, rows in enumerate(blocks):
+        records = [space.records(rows) for space in (spaces[:1] if same else spaces)]
+        store.put(f"{prefix}/block-{number}", (rows, records))
+    return len(blocks)
+
+
+def _group_block(store: Keeper, item: tuple[Microaggregation, str, int, np.random.Generator]) -> tuple[int, Any]:
+    """Group the records of one block; how many groups there are, and what is worth knowing."""
+    method, prefix, number, rng = item
+    spaces = store.shared(f"{prefix}/spaces")
+    rows, records = store.get(f"{prefix}/block-{number}")
+    space, *others = (one.with_records(some) for one, some in zip(spaces, records, strict=False))
+    goal = others[0] if others else space
+    groups = method._partition(space, goal, rng, getattr(open_site(store), "progress", None))
+    store.put(f"{prefix}/found-{number}", (rows, groups.numbers))
+    store.drop(f"{prefix}/block-{number}")
+    return int(groups.numbers.max()) + 1, groups.notes
+
+
+def _number_through(store: Keeper, dumped: Any) -> Any:
+    """The groups of all blocks, numbered through."""
+    site = open_site(store)
+    method, data, prefix, inside = site.load(dumped)
+    numbers, first = np.empty(data.n, dtype=np.int32), 0
+    for block, (count, _) in enumerate(inside):
+        rows, found = store.get(f"{prefix}/found-{block}")
+        numbers[rows] = found + first
+        first += count
+    notes = tuple(dict.fromkeys(note for _, some in inside for note in some))
+    return site.dump(method._merged(data, None, Groups(numbers, notes)), prefix)
+
+
+def _average(store: Keeper, dumped: Any) -> Any:
+    site = open_site(store)
+    method, data, groups, name, prefix = site.load(dumped)
+    column = data.columns[name]
+    averaged = aggregate(column, groups, ordinal=method.ordinal)
+    if method.keep_variance:
+        averaged = _with_variance_of(column, averaged)
+    return site.dump(data.replace({name: averaged}), prefix)
+
+
+# --------------------------------------------------------------------------------------- t-closeness and l-diversity
 
 
 def _too_far(distance: EarthMover, t: float, rows: NDArray[np.int64]) -> float:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -78,6 +78,9 @@ class MultiplicativeNoise(Method):
         names = self._attributes(data)
         signs = (KeptSigns(names),) if self.distribution == "lognormal" else ()
         return (MissingStays(names), *signs)
+
+    def parts(self, data: Microdata) -> tuple[Method, ...]:
+        return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.CONTINUOUS,), self.name)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,11 +85,16 @@ class Noise(Method):
             noisy[where] = with_moments_of(numbers[where], noisy[where])
         columns = {name: _written(data.columns[name], noisy[:, i]) for i, name in enumerate(names)}
         still = [name for name, column in zip(names, numbers.T, strict=True) if _deviation(column) == 0]
-        notes = (f"No noise was added to what does not vary: {', '.join(still)}.",) if still else ()
+        notes = tuple(f"{name}: does not vary, so no noise was added." for name in still)
         return Masked(data.replace(columns), notes=notes)
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (MissingStays(self._attributes(data)), *map(KeptMoments, self._blocks(data)))
+
+    def parts(self, data: Microdata) -> tuple[Method, ...]:
+        if self.correlated:
+            return (self,)
+        return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.CONTINUOUS, Kind.ORDINAL), self.name)

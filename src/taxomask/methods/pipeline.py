@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines import Here, Site
 from ..errors import PlanError, PromiseError
 from ..microdata import Microdata
 from ..microdata.frames import Frame
@@ -26,7 +26,7 @@ class Pipeline(Method):
     they hold on the final table; a note says which are not, and why. A promise that does not even hold right after its
     own step is a fault and stops the release.
 
-    The generator is passed from step to step. Groups are those of the last step that made any; swaps of the same
+    Each step has a generator of its own. Groups are those of the last step that made any; swaps of the same
     attribute follow each other. A method that makes several tables can only be the last step.
 
     Parameters
@@ -53,19 +53,21 @@ class Pipeline(Method):
     reference = "none"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        return self.spread(Here(progress), data, rng)
+
+    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
         methods = self._checked()
         steps: list[_Step] = []
         current = data
-        for place, method in enumerate(methods):
-            report = None if progress is None else partial(_report, progress, place, len(methods))
-            masked = method.mask(current, rng, report)
+        for place, (method, child) in enumerate(zip(methods, rng.spawn(len(methods)), strict=True)):
+            masked = method.spread(site.part(place, len(methods)), current, child)
             if masked.copies and place + 1 < len(methods):
                 raise PlanError(
                     f"{method.name} makes several tables and is not the last step.", hint="Put it last, or make one."
                 )
             steps.append(_Step(f"step {place + 1} ({method.name})", current, masked, method.promises(current)))
             current = masked.data
-        finals = [Frame(copy.to_frame()) for copy in steps[-1].masked.copies or (current,)]
+        finals = [copy.seen() for copy in steps[-1].masked.copies or (current,)]
         lost = [note for place in range(len(steps) - 1) for note in _settle(steps, place, finals)]
         results = [step.masked for step in steps]
         linked = [all(masked.linked for masked in results[place + 1 :]) for place in range(len(results))]
@@ -142,7 +144,7 @@ def _settle(steps: list[_Step], place: int, finals: list[Frame]) -> list[str]:
         if linked and all(check.holds for check in checks):
             claims.append(promise)
             continue
-        own = own or Frame(step.masked.data.to_frame())
+        own = own or step.masked.data.seen()
         at_once = promise.check(step.before, own, step.masked)
         if not at_once.holds:
             raise PromiseError(
@@ -162,7 +164,3 @@ def _joined(logs: list[Any]) -> dict[str, NDArray[np.int64]] | None:
         return None
     names = dict.fromkeys(name for log in known for name in log)
     return {name: np.concatenate([log[name] for log in known if name in log]) for name in names}
-
-
-def _report(progress: Progress, part: int, parts: int, done: float) -> None:
-    progress((part + done) / parts)

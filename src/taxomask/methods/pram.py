@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,9 @@ class Pram(Method):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names = self._attributes(data)
         return MissingStays(names), OnlySeen(names)
+
+    def parts(self, data: Microdata) -> tuple[Method, ...]:
+        return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.NOMINAL, Kind.ORDINAL, Kind.TAXONOMIC), self.name)

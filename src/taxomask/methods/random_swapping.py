@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,9 @@ class RandomSwapping(Method):
         names, within = self._attributes(data), self._within(data)
         promises: tuple[Promise, ...] = (Permutation(names),)
         return (*promises, KeptTables(names, within)) if within else promises
+
+    def parts(self, data: Microdata) -> tuple[Method, ...]:
+        return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")

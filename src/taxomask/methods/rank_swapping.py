@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -94,6 +94,11 @@ class RankSwapping(Method):
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (Permutation(self._attributes(data)),)
+
+    def parts(self, data: Microdata) -> tuple[Method, ...]:
+        if self.algorithm == 3:
+            return (self,)
+        return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")

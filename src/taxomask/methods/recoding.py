@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -65,6 +65,9 @@ class Recoding(Method):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         levels = self._levels(data)
         return MissingStays(tuple(levels)), *(AboveLevel(name, level) for name, level in levels.items())
+
+    def parts(self, data: Microdata) -> tuple[Method, ...]:
+        return tuple(replace(self, level={name: level}) for name, level in self._levels(data).items())
 
     def _levels(self, data: Microdata) -> dict[str, int]:
         return each(data, self.level, (Kind.TAXONOMIC,), self.name)

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..checks import check_choice
+from ..engines import Here, Keeper, Site, open_site
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, Microdata
 from ..microdata.coding import code
@@ -75,8 +76,12 @@ class ReverseMapping(Method):
     reference = "Muralidhar, Sarathy, Domingo-Ferrer (2014), Reverse mapping, PSD, LNCS 8744"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        return self.spread(Here(progress), data, rng)
+
+    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
         self._check()
-        inner = self.inner.mask(data, rng, progress)
+        before, after = rng.spawn(2)
+        inner = self.inner.spread(site, data, before)
         if not inner.linked and self.unlinked == "error":
             raise PlanError(
                 f"{self.inner.name} makes records that do not come from records of the table, so there is nothing to "
@@ -84,15 +89,23 @@ class ReverseMapping(Method):
                 hint='Pass unlinked="quantile" to give each value the original one at the same quantile.',
             )
         names = self._attributes(data, inner.data)
-        notes = [*inner.notes, *_about_missing(data, inner, names)]
-        if _any_missing(data, self._anonymous(data)):
+        anonymous = self._anonymous(data)
+        copies, notes = [], list(inner.notes)
+        for number, copy in enumerate(inner.copies or (inner.data,)):
+            prefix = site.prefix(self.name)
+            children = zip(names, after.spawn(len(names)), strict=True)
+            jobs = [site.dump((data, copy, *one, inner.linked, prefix), prefix) for one in children]
+            found = site.map(_map_back, jobs, "mapping back")
+            copies.append(site.joined(copy, [site.load(one) for one, _ in found]))
+            if not number:
+                notes += [note for _, some in found for note in some]
+        if _any_missing(data, anonymous):
             notes.append("Missing cells stay in their records, so probabilistic k-anonymity is not promised.")
-        copies = tuple(_mapped(data, copy, names, inner.linked, rng) for copy in inner.copies or (inner.data,))
         return ReverseMapped(
             copies[0],
             inner.groups,
             tuple(notes),
-            copies=copies if inner.copies else (),
+            copies=tuple(copies) if inner.copies else (),
             linked=inner.linked,
             attributes=names,
             inner=inner,
@@ -120,7 +133,7 @@ class ReverseMapping(Method):
         return next((promise.attributes for promise in promises if isinstance(promise, KAnonymity)), ())
 
     def _attributes(self, data: Microdata, masked: Microdata) -> tuple[str, ...]:
-        changed = tuple(name for name in data.columns if masked.columns[name] is not data.columns[name])
+        changed = masked.changed_from(data)
         if not changed:
             raise DataError(
                 f"{self.inner.name} has changed no column, so there is nothing to map back.",
@@ -147,11 +160,13 @@ class ReverseMapped(Masked):
 # --------------------------------------------------------------------------------------- the mapping
 
 
-def _mapped(
-    data: Microdata, masked: Microdata, names: tuple[str, ...], linked: bool, rng: np.random.Generator
-) -> Microdata:
-    mapped = _by_record if linked else _by_quantile
-    return masked.replace({name: mapped(data.columns[name], masked.columns[name], rng) for name in names})
+def _map_back(store: Keeper, dumped: Any) -> tuple[Any, list[str]]:
+    """Map one column back; what became of its missing values."""
+    site = open_site(store)
+    data, masked, name, rng, linked, prefix = site.load(dumped)
+    original, inner = data.columns[name], masked.columns[name]
+    mapped = (_by_record if linked else _by_quantile)(original, inner, rng)
+    return site.dump(masked.replace({name: mapped}), prefix), _about_missing(original, inner) if linked else []
 
 
 def _by_record(original: Column, masked: Column, rng: np.random.Generator) -> Column:
@@ -184,18 +199,13 @@ def _any_missing(data: Microdata, names: tuple[str, ...]) -> bool:
     return any(bool(data.columns[name].missing.any()) for name in names)
 
 
-def _about_missing(data: Microdata, inner: Masked, names: tuple[str, ...]) -> list[str]:
-    if not inner.linked:
-        return []
+def _about_missing(original: Column, inner: Column) -> list[str]:
+    name, missing, masked_out = original.attribute.name, original.missing, inner.missing
     notes = []
-    for name in names:
-        missing, masked_out = data.columns[name].missing, inner.data.columns[name].missing
-        if missing.any():
-            notes.append(f"{name}: {int(missing.sum()):,} missing values stayed where they were.")
-        if (masked_out & ~missing).any():
-            notes.append(
-                f"{name}: {int((masked_out & ~missing).sum()):,} values that were masked out got random ranks."
-            )
+    if missing.any():
+        notes.append(f"{name}: {int(missing.sum()):,} missing values stayed where they were.")
+    if (masked_out & ~missing).any():
+        notes.append(f"{name}: {int((masked_out & ~missing).sum()):,} values that were masked out got random ranks.")
     return notes
 
 
@@ -242,7 +252,7 @@ class ProbabilisticAnonymity(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert isinstance(masked, ReverseMapped)
         assert masked.inner is not None
-        sizes = np.bincount(equal_records(Frame(masked.inner.data.to_frame()), self.attributes))
+        sizes = np.bincount(equal_records(masked.inner.data.seen(), self.attributes))
         smallest = int(sizes.min(initial=self.k))
         outside = 0
         for name in masked.attributes:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,9 @@ class Rounding(Method):
             if self.random:
                 promises.append(KeptTotal(name, base))
         return tuple(promises)
+
+    def parts(self, data: Microdata) -> tuple[Method, ...]:
+        return tuple(replace(self, base={name: base}) for name, base in self._bases(data).items())
 
     def _bases(self, data: Microdata) -> dict[str, float]:
         bases = each(data, self.base, (Kind.CONTINUOUS,), self.name)

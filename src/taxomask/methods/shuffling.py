@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_choice
+from ..engines import Here, Keeper, Site, open_site
 from ..errors import DataError, SchemaError
 from ..microdata import CategoricalColumn, Column, Kind, Microdata
 from ..microdata.spelling import listing
@@ -79,25 +80,24 @@ class Shuffling(Method):
     reference = "Muralidhar, Sarathy (2006), doi 10.1287/mnsc.1050.0503"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        return self.spread(Here(progress), data, rng)
+
+    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
         check_choice("ties", self.ties, ["corrected", "paper"])
-        names = self._attributes(data)
-        columns = [data.columns[name] for name in names]
-        responses = [_response(column) for column in columns]
-        notes: list[str] = []
-        known = [one for name in self._given(data) for one in _given(data.columns[name], notes)]
-        r, unknown = spearman([*responses, *known])
+        names, given = self._attributes(data), self._given(data)
+        prefix = site.prefix(self.name)
+        jobs = [site.dump((data, name, name in given, prefix), prefix) for name in (*names, *given)]
+        found = site.map(_rank, jobs, "ranking")
+        notes = [note for _, some in found for note in some]
+        ranked = [one for ones, _ in found for one in ones]
+        pairs = site.map(_correlate, [ranked[: place + 1] for place in range(len(ranked))], "correlating")
+        r, unknown = _matrix(pairs)
         if unknown:
-            notes.append(
-                f"{len(unknown):,} rank correlations are not known (too few records with both values): taken as 0."
-            )
-        tables = {m: normal_scores(m) for m in {one.m for one in (*responses, *known)}}
-        scores = np.empty((len(known), data.n))
-        for row, one in zip(scores, known, strict=True):
-            row[:] = _scores(one, tables[one.m])
-        if self.ties == "corrected":
-            fidelity = [_sorted_fidelity(one, tables[one.m]) for one in responses]
-            fidelity += [_stretched(row, one, tables[one.m]) for row, one in zip(scores, known, strict=True)]
-            r = np.clip(r / np.outer(fidelity, fidelity), -1, 1)
+            notes.append(f"{unknown:,} rank correlations are not known (too few records with both values): taken as 0.")
+        site.map(_score_table, sorted({(prefix, one.m) for one in ranked}), "scoring")
+        scored = [(one, place >= len(names), self.ties == "corrected", prefix) for place, one in enumerate(ranked)]
+        fidelity = site.map(_score, scored, "scoring")
+        r = np.clip(r / np.outer(fidelity, fidelity), -1, 1)
         rho = 2 * np.sin(np.pi / 6 * r)
         np.fill_diagonal(rho, 1.0)
         usable = positive_definite(rho)
@@ -106,10 +106,15 @@ class Shuffling(Method):
             notes.append(f"The correlations were not positive definite and were changed, by {change:.2g} at most.")
         model = conditional(usable, len(names))
         notes += _predictable(names, model.explained)
-        drawn = model.draw(scores, rng)
-        masked = {name: _shuffled(*pair) for name, *pair in zip(names, columns, drawn, strict=True)}
-        notes += _left_in_place(columns)
-        return Masked(data.replace(masked), notes=tuple(notes))
+        seeds = [child.bit_generator.seed_seq for child in rng.spawn(len(names))]
+        scores = ranked[len(names) :]
+        jobs = [
+            site.dump((data, name, place, model, seeds[: place + 1], scores, prefix), prefix)
+            for place, name in enumerate(names)
+        ]
+        shuffled = site.map(_shuffle, jobs, "shuffling", main=True)
+        notes += [note for _, some in shuffled for note in some]
+        return Masked(site.joined(data, [site.load(one) for one, _ in shuffled]), notes=tuple(notes))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (Permutation(self._attributes(data)),)
@@ -136,6 +141,73 @@ def _once(names: tuple[str, ...], field: str) -> tuple[str, ...]:
     if twice:
         raise SchemaError(f"{field} names {listing(twice)} twice.", hint="Name every column once.")
     return names
+
+
+# --------------------------------------------------------------------------------------- jobs
+
+
+@dataclass(frozen=True, order=True)
+class _Kept:
+    """The ranks of a column, or of an indicator of it: where they are kept, and how many values there are."""
+
+    key: str
+    m: int
+
+
+def _rank(store: Keeper, dumped: Any) -> tuple[list[_Kept], list[str]]:
+    data, name, given, prefix = open_site(store).load(dumped)
+    notes: list[str] = []
+    column = data.columns[name]
+    found = _given(column, notes) if given else [_response(column)]
+    kept = []
+    for place, one in enumerate(found):
+        key = f"{prefix}/ranks-{list(data.columns).index(name)}-{place}"
+        store.put(key, one)
+        kept.append(_Kept(key, one.m))
+    return kept, notes
+
+
+def _correlate(store: Keeper, columns: list[_Kept]) -> list[float]:
+    """The rank correlations of the last column with those before it."""
+    *others, last = columns
+    ranks = store.get(last.key)
+    return [spearman(store.get(one.key), ranks) for one in others]
+
+
+def _matrix(pairs: list[list[float]]) -> tuple[Float, int]:
+    """Correlations as a matrix, 0 for those that are not known, and how many these are."""
+    matrix = np.eye(len(pairs))
+    for j, row in enumerate(pairs):
+        matrix[:j, j] = matrix[j, :j] = row
+    unknown = np.isnan(matrix)
+    matrix[unknown] = 0.0
+    return matrix, int(unknown.sum()) // 2
+
+
+def _score_table(store: Keeper, item: tuple[str, int]) -> None:
+    prefix, m = item
+    store.put(f"{prefix}/table-{m}", normal_scores(m))
+
+
+def _score(store: Keeper, item: tuple[_Kept, bool, bool, str]) -> float:
+    """Keep the scores of a given column; how closely ranks follow scores, if that is to be corrected."""
+    kept, given, corrected, prefix = item
+    ranks, table = store.get(kept.key), store.get(f"{prefix}/table-{kept.m}")
+    if not given:
+        return _sorted_fidelity(ranks, table) if corrected else 1.0
+    scores = _scores(ranks, table)
+    fidelity = _stretched(scores, ranks, table) if corrected else 1.0
+    store.put(f"{kept.key}-scores", scores)
+    return fidelity
+
+
+def _shuffle(store: Keeper, dumped: Any) -> tuple[Any, list[str]]:
+    site = open_site(store)
+    data, name, place, model, seeds, given, prefix = site.load(dumped)
+    noise = (np.random.default_rng(seed).standard_normal(data.n) for seed in seeds)
+    drawn = model.draw(place, noise, (store.get(f"{one.key}-scores") for one in given))
+    column = data.columns[name]
+    return site.dump(data.replace({name: _shuffled(column, drawn)}), prefix), _left_in_place(column)
 
 
 # --------------------------------------------------------------------------------------- columns and their scores
@@ -227,6 +299,6 @@ def _predictable(names: tuple[str, ...], explained: Float) -> list[str]:
     ]
 
 
-def _left_in_place(columns: list[Column]) -> list[str]:
-    counts = {column.attribute.name: int(column.missing.sum()) for column in columns}
-    return [f"{name}: {count:,} missing values stayed where they were." for name, count in counts.items() if count]
+def _left_in_place(column: Column) -> list[str]:
+    count = int(column.missing.sum())
+    return [f"{column.attribute.name}: {count:,} missing values stayed where they were."] if count else []

@@ -15,21 +15,25 @@ from .spelling import is_nan, spell
 __all__ = ["Distinct", "Frequent", "encode"]
 
 
-@dataclass(frozen=True, eq=False)
 class Distinct:
     """Distinct values as they stand in the data, and for each row the number of its value (-1: no value).
 
-    Some values may not occur at all (unused categories) or occur twice (in a badly made dictionary).
+    Some values may not occur at all (unused categories) or occur twice (in a badly made dictionary). Values that came
+    from pyarrow become Python objects when they are looked at, not before: there may be one for every row.
     """
 
-    codes: NDArray[np.int32]
-    values: list[Any]
+    def __init__(self, codes: NDArray[np.int32], values: Any) -> None:
+        self.codes = codes
+        self._values = values  # a list, or a pyarrow array
 
     @classmethod
     def from_arrow(cls, array: Any) -> Distinct:
         """From a pyarrow array, chunked or not."""
         codes, dictionary = encode(array)
-        return cls.without_nulls(codes, dictionary.to_pylist())
+        empty = dictionary.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+        if not empty.any():
+            return cls(codes, dictionary)
+        return cls(_without(codes, empty), dictionary.filter(~empty))
 
     @classmethod
     def from_objects(cls, objects: Iterable[Any]) -> Distinct:
@@ -42,13 +46,43 @@ class Distinct:
     def without_nulls(cls, codes: NDArray[Any], values: list[Any]) -> Distinct:
         """With None, NaN and the like among the values turned into "no value"."""
         codes = np.asarray(codes, dtype=np.int32)
-        empty = [i for i, value in enumerate(values) if value is None or is_nan(value)]
-        if not empty:
+        empty = np.array([value is None or is_nan(value) for value in values], dtype=np.bool_)
+        if not empty.any():
             return cls(codes, values)
-        keep = np.delete(np.arange(len(values)), empty)
-        recode = np.full(len(values) + 1, -1, dtype=np.int32)
-        recode[keep] = np.arange(len(keep), dtype=np.int32)
-        return cls(recode[codes], [values[i] for i in keep.tolist()])
+        return cls(_without(codes, empty), [value for value, no in zip(values, empty, strict=True) if not no])
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """The distinct values."""
+        return self._values if isinstance(self._values, list) else self._values.to_pylist()
+
+    @property
+    def size(self) -> int:
+        """How many values there are, also those that do not occur."""
+        return len(self._values)
+
+    @property
+    def fractions(self) -> bool:
+        """Whether some values are numbers with a fraction."""
+        import pyarrow.types as types
+
+        if isinstance(self._values, list):
+            return any(isinstance(value, float) and not value.is_integer() for value in self._values)
+        if not types.is_floating(self._values.type):
+            return False
+        numbers = self._values.to_numpy(zero_copy_only=False)
+        return bool((numbers != np.floor(numbers)).any())
+
+    def texts(self) -> Any:
+        """The values that are text, as pyarrow."""
+        import pyarrow as pa
+        import pyarrow.types as types
+
+        if isinstance(self._values, list):
+            return pa.array([value for value in self._values if isinstance(value, str)], pa.large_string())
+        kind = self._values.type
+        text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+        return self._values.cast(pa.large_string()) if text else pa.array([], pa.large_string())
 
     @cached_property
     def spellings(self) -> list[str]:
@@ -58,12 +92,12 @@ class Distinct:
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How often each value occurs."""
-        return np.bincount(self.codes + 1, minlength=len(self.values) + 1)[1:].astype(np.int64, copy=False)
+        return np.bincount(self.codes + 1, minlength=self.size + 1)[1:].astype(np.int64, copy=False)
 
     @cached_property
     def first_rows(self) -> NDArray[np.int64]:
         """The row in which each value occurs first; the number of rows where it does not."""
-        first = np.full(len(self.values) + 1, len(self.codes), dtype=np.int64)
+        first = np.full(self.size + 1, len(self.codes), dtype=np.int64)
         first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]  # of equal codes the last one written stays
         return first[:-1]
 
@@ -82,7 +116,7 @@ class Frequent:
         """From a pyarrow array; no more than ``limit`` values become Python objects."""
         codes, dictionary = encode(array)
         if len(dictionary) <= limit:
-            return cls.from_distinct(Distinct.without_nulls(codes, dictionary.to_pylist()), limit)
+            return cls.from_distinct(Distinct.from_arrow(array), limit)
         counts = np.bincount(codes + 1, minlength=len(dictionary) + 1)
         top = np.sort(np.argsort(-counts[1:], kind="stable")[:limit])
         pairs = zip(dictionary.take(top).to_pylist(), counts[1:][top].tolist(), strict=True)
@@ -112,6 +146,13 @@ class Frequent:
     def spellings(self) -> list[str]:
         """The values as text."""
         return [spell(value) for value in self.values]
+
+
+def _without(codes: NDArray[np.int32], empty: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Codes after some of the values were taken out."""
+    recode = np.full(len(empty) + 1, -1, dtype=np.int32)
+    recode[np.flatnonzero(~empty)] = np.arange(int((~empty).sum()), dtype=np.int32)
+    return recode[codes]
 
 
 def encode(array: Any) -> tuple[NDArray[np.int32], Any]:

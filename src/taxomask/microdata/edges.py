@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ from .casting import Values, fit, take
 from .distinct import Distinct
 from .spelling import is_nan
 
-__all__ = ["ArrowEdge", "Edge", "PandasEdge", "PolarsEdge", "Rows"]
+__all__ = ["ArrowEdge", "Edge", "LazyEdge", "PandasEdge", "PolarsEdge", "Rows"]
 
 Rows: TypeAlias = NDArray[np.integer[Any]]
 DataType: TypeAlias = Any  # pyarrow.DataType
@@ -69,6 +69,28 @@ class ArrowEdge(Edge):
             field = field.with_type(array.type).with_nullable(field.nullable or array.null_count > 0)
             table = table.set_column(index, field, array)
         return table
+
+
+class LazyEdge(Edge):
+    """A table whose columns are read when they are asked for: ``read`` makes a pyarrow table of one of them."""
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        super().__init__(None)
+        self._read = read
+
+    def arrow(self, name: str) -> Any:
+        return self._read(name).column(0)
+
+    def scale(self, name: str) -> tuple[object, ...] | None:
+        return ArrowEdge(self._read(name)).scale(name)
+
+    def rebuild(self, kept: list[str], rows: Rows | None, replaced: Replaced) -> Any:
+        import pyarrow as pa
+
+        columns = [self._read(name) for name in kept]
+        schema = pa.schema([column.schema.field(0) for column in columns])
+        table = pa.Table.from_arrays([column.column(0) for column in columns], schema=schema)
+        return ArrowEdge(table).rebuild(kept, rows, replaced)
 
 
 class PolarsEdge(Edge):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from ..errors import DataError, SchemaError
 from .casting import Values
 from .distinct import Distinct, Frequent
-from .edges import ArrowEdge, Edge, PandasEdge, PolarsEdge, Rows
+from .edges import ArrowEdge, Edge, LazyEdge, PandasEdge, PolarsEdge, Rows
 from .spelling import listing
 
 __all__ = ["Frame"]
@@ -39,8 +39,16 @@ class Frame:
         self.native: Any = frame.to_native()
         self.names: tuple[str, ...] = tuple(frame.columns)
         self.n: int = len(frame)
-        self._edge = _edge(frame)
+        self._edge: Edge = _edge(frame)
         self._types: dict[str, Any] = {}
+
+    @classmethod
+    def lazy(cls, names: Iterable[str], n: int, read: Callable[[str], Any]) -> Frame:
+        """A table that is not in memory: ``read`` makes a pyarrow table of one of its columns."""
+        frame = object.__new__(cls)
+        frame.native, frame.names, frame.n = None, tuple(names), n
+        frame._edge, frame._types = LazyEdge(read), {}
+        return frame
 
     def arrow(self, name: str) -> Array | None:
         """A column as pyarrow; None where it holds objects that pyarrow has no type for."""

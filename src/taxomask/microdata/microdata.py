@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +21,7 @@ from .numeric import is_text, write_numbers
 from .schema import Schema
 from .spelling import listing
 
-__all__ = ["Microdata"]
+__all__ = ["Microdata", "after_drop", "check_described"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +69,7 @@ class Microdata:
     def from_frame(cls, frame: Any, schema: Schema) -> Microdata:
         """Code a pandas, polars or pyarrow table as a schema says."""
         source = Frame(frame)
-        _check_described(source, schema)
+        check_described(source, schema)
         coded = {
             name: code(source, attribute)
             for name, attribute in schema.items()
@@ -78,7 +79,7 @@ class Microdata:
         rows = np.flatnonzero(~np.logical_or.reduce(dropped)) if dropped else np.arange(source.n)
         columns = {name: one.column for name, one in coded.items()}
         if dropped:
-            columns = {name: _after_drop(column.take(rows)) for name, column in columns.items()}
+            columns = {name: after_drop(column.take(rows)) for name, column in columns.items()}
         return cls(
             schema,
             columns,
@@ -115,7 +116,12 @@ class Microdata:
                     f"column {name!r}: {len(column)} values for {self.n} records.",
                     hint="Give one value per record.",
                 )
-        return replace(self, columns={**self.columns, **new}, _replaced=self._replaced | set(new))
+        columns = ChainMap(new, cast(MutableMapping[str, Column], self.columns))
+        return replace(self, columns=columns, _replaced=self._replaced | set(new))
+
+    def changed_from(self, before: Microdata) -> tuple[str, ...]:
+        """The columns that are not the very ones of a table that this one was made from."""
+        return tuple(name for name in self.columns if _home(self, name) != _home(before, name))
 
     def take(self, rows: ArrayLike) -> Microdata:
         """Some records only, by position or mask; categories and distances stay those of the whole table."""
@@ -137,9 +143,27 @@ class Microdata:
                 hint="Decide what each column is: an identifier, a quasi_identifier, confidential or other.",
             )
         drop = self.schema.identifiers
-        whole = self.n == self._frame.n and bool((self.rows == np.arange(self.n)).all())
         replaced = {name: self._decode(name) for name in self.columns if name in self._replaced}
-        return self._frame.rebuild(replaced, rows=None if whole else self.rows, drop=drop)
+        return self._frame.rebuild(replaced, rows=self._kept_rows(), drop=drop)
+
+    def seen(self) -> Frame:
+        """The table as it may leave the house, as a frame."""
+        if self._frame.native is not None:
+            return Frame(self.to_frame())
+        names = [name for name in self._frame.names if name not in self.schema.identifiers]
+        return Frame.lazy(names, self.n, self.to_column)
+
+    def to_column(self, name: str) -> Any:
+        """One column of `to_frame`, as a table of its own."""
+        drop = [other for other in self._frame.names if other != name]
+        return self._frame.rebuild(
+            {name: self._decode(name)} if name in self._replaced else {}, rows=self._kept_rows(), drop=drop
+        )
+
+    def _kept_rows(self) -> NDArray[np.int64] | None:
+        """The rows of the records; None if they are all rows in their order."""
+        whole = self.n == self._frame.n and bool((self.rows == np.arange(self.n)).all())
+        return None if whole else self.rows
 
     def _decode(self, name: str) -> Values:
         """A column as it goes into the table, with the marker of missing values put in."""
@@ -160,6 +184,15 @@ class Microdata:
         return array.fill_null(pa.scalar(float(marker) if pa.types.is_floating(array.type) else marker, array.type))
 
 
+def _home(data: Microdata, name: str) -> object:
+    """What tells one version of a column from another, without reading it: where it is held."""
+    where = data.columns
+    while isinstance(where, ChainMap):
+        where = where.maps[0] if name in where.maps[0] else where.maps[1]
+    keys = getattr(where, "keys_of", where)
+    return keys[name]
+
+
 def _decode_categories(column: CategoricalColumn, marker: object) -> Distinct:
     values = list(column.categories)
     if marker is None or not column.missing.any():
@@ -167,14 +200,14 @@ def _decode_categories(column: CategoricalColumn, marker: object) -> Distinct:
     return Distinct(np.where(column.missing, np.int32(len(values)), column.codes), [*values, marker])
 
 
-def _after_drop(column: Column) -> Column:
+def after_drop(column: Column) -> Column:
     """Without the categories that only the dropped records had; an ordinal scale stays whole."""
     if isinstance(column, CategoricalColumn) and column.attribute.kind != Kind.ORDINAL:
         return column.compact()
     return column
 
 
-def _check_described(frame: Frame, schema: Schema) -> None:
+def check_described(frame: Frame, schema: Schema) -> None:
     absent = [name for name in schema if name not in frame.names]
     if absent:
         index = [name for name in getattr(getattr(frame.native, "index", None), "names", ()) if name in absent]

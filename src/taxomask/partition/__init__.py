@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .aggregate import Groups, Ordinal, aggregate
-from .blocks import in_blocks, median_cuts
+from .blocks import median_cuts, members
 from .mdav import mdav
 from .merging import merge_until
 from .refine import Refinement, refine
 
-__all__ = ["Groups", "Ordinal", "Refinement", "aggregate", "in_blocks", "mdav", "median_cuts", "merge_until", "refine"]
+__all__ = ["Groups", "Ordinal", "Refinement", "aggregate", "mdav", "median_cuts", "members", "merge_until", "refine"]

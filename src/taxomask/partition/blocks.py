@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..records import NumberTerm, RecordDistance, Term
 
-__all__ = ["in_blocks", "median_cuts"]
+__all__ = ["median_cuts", "members"]
 
 Numbers = NDArray[np.int32]
 
@@ -41,16 +39,10 @@ def median_cuts(space: RecordDistance, size: int) -> Numbers:
     return blocks
 
 
-def in_blocks(blocks: Numbers, partition: Callable[[NDArray[np.intp]], Numbers]) -> Numbers:
-    """Partition the records of each block by themselves; groups are numbered through."""
-    groups = np.empty(len(blocks), dtype=np.int32)
+def members(blocks: Numbers) -> list[NDArray[np.intp]]:
+    """The records of each block, in the order of the table."""
     order = np.argsort(blocks, kind="stable")
-    first = 0
-    for rows in np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1):
-        inside = partition(rows)
-        groups[rows] = inside + first
-        first += int(inside.max()) + 1
-    return groups
+    return np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1)
 
 
 def _average(space: RecordDistance) -> tuple[NDArray[np.float64], NDArray[np.int32]]:

@@ -6,6 +6,7 @@ To add a format, write one file with a subclass of `Source` and a ``FORMAT`` (se
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,8 +14,12 @@ from pathlib import Path
 from ...errors import DataError, did_you_mean
 from . import arrow, delimited, excel, parquet, postgresql, sas, spss, sqlite, stata
 from .base import BATCH, ArrowTable, Batches, Format, Source, Text, new_file, plain
+from .folders import MANIFEST, Folder, open_folder
 
-__all__ = ["FORMATS", "Format", "Source", "format_of", "is_address", "open_table", "read_table", "write_table"]
+__all__ = [
+    "FORMATS", "MANIFEST", "Folder", "Format", "Source", "format_of", "is_address", "open_table", "read_table",
+    "write_table",
+]  # fmt: skip
 
 FORMATS: tuple[Format, ...] = (  # in the order in which they are tried
     parquet.FORMAT,
@@ -36,7 +41,7 @@ def open_table(where: str | PathLike[str], *, text: Text = False, safe_cells: bo
     Parameters
     ----------
     where
-        A file, or a table of a database: ``sqlite:///file.db?table=name``, ``postgresql://user@host/db?table=name``.
+        A file, a folder of Parquet or CSV files, or a table of a database: ``sqlite:///file.db?table=name``, ``postgresql://user@host/db?table=name``.
     text
         Columns of a CSV file to keep as text, so that leading zeros survive (``"038"``); True for all. Other formats
         know the types of their columns.
@@ -52,6 +57,8 @@ def open_table(where: str | PathLike[str], *, text: Text = False, safe_cells: bo
     if address is not None:
         return address.open(fspath(where), text=text, safe_cells=safe_cells)
     path = Path(where)
+    if os.path.isdir(path):  # unlike Path.is_dir no error where one may not look
+        return open_folder(path, open_table, text=text, safe_cells=safe_cells)
     start = _start(path)
     return next(one for one in FORMATS if one.recognises(start)).open(path, text=text, safe_cells=safe_cells)
 
@@ -168,8 +175,6 @@ def _start(path: Path) -> bytes:
         near = [other.name for other in path.parent.glob("*")] if path.parent.is_dir() else []
         hint = did_you_mean(path.name, near) if near else "Check the path."
         raise DataError(f"{path}: there is no such file.", hint=hint) from None
-    except IsADirectoryError:
-        raise DataError(f"{path} is a folder.", hint="Name a file.") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.", hint="Check who may read the file.") from None
     if not start:

@@ -1,0 +1,230 @@
+"""Tables beyond one machine's memory: `taxomask protect` on each engine, with the same bytes asserted.
+
+The table is the shipped discharges resampled: 9 columns, real codes, numbers with noise. CPU seconds and the peak of
+memory are those of all processes together.
+
+python benchmarks/engines.py methods [5,000,000]     every method: local against Dask with 1, 2 and 4 workers
+python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in blocks and shuffling
+python benchmarks/engines.py kills [20]              workers killed at random
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from taxomask import examples
+from taxomask.microdata import read_table
+
+PARTS = (("age", "sex", "care_days"), ("race", "region", "n_beds"), ("dx01", "pc01"))
+ATTRIBUTES = """\
+attributes:
+  - {name: id, role: identifier}
+  - {name: age, role: quasi_identifier, kind: continuous}
+  - {name: sex, role: quasi_identifier, kind: nominal}
+  - {name: race, role: other}
+  - {name: region, role: other}
+  - {name: n_beds, role: quasi_identifier, kind: ordinal, order: [6-99, 100-199, 200-299, 300-499, 500+]}
+  - {name: care_days, role: confidential, kind: continuous}
+  - {name: dx01, role: quasi_identifier, kind: taxonomic, taxonomy: icd9cm}
+  - {name: pc01, role: other}
+"""
+BLOCKS = "{name: microaggregation, k: 5, block_size: 20000}"
+SHUFFLING = "{name: shuffling}"
+METHODS = {
+    "microaggregation": BLOCKS,
+    "refined": "{name: microaggregation, k: 5, block_size: 20000, algorithm: refined, steps: 2000}",
+    "MicroHybrid": "{name: micro_hybrid, k: 5, block_size: 20000}",
+    "shuffling": SHUFFLING,
+    "reverse mapping": f"{{name: reverse_mapping, inner: {BLOCKS}}}",
+    "rank swapping 1": "{name: rank_swapping, algorithm: 1, p: 1}",
+    "rank swapping 2": "{name: rank_swapping, algorithm: 2, k: 20}",
+    "rank swapping 3": "{name: rank_swapping, algorithm: 3, k: 20, block_size: 20000}",
+    "classical swapping": "{name: numerical_swapping, p: 1, attributes: [age, n_beds]}",
+    "PRAM": "{name: pram}",
+    "noise": "{name: noise}",
+    "recoding": "{name: recoding, level: 4}",
+}
+FILE = 1_000_000
+
+
+def write(folder: Path, n: int) -> None:
+    """A folder of files with n records in all."""
+    small = read_table(examples.path(), text=["dx01", "pc01"])
+    rng = np.random.default_rng(0)
+    folder.mkdir()
+    for start in range(0, n, FILE):
+        size = min(FILE, n - start)
+        columns = {"id": pa.array(np.arange(start, start + size))}
+        for names in PARTS:
+            drawn = small.select(names).take(rng.integers(0, small.num_rows, size))
+            columns.update(zip(names, drawn.columns, strict=True))
+        for name in ("age", "care_days"):
+            noisy = columns[name].to_numpy() + rng.normal(0, 0.5, size)
+            columns[name] = pa.array(np.round(np.abs(noisy), 2))
+        pq.write_table(
+            pa.table({name: columns[name] for name in small.column_names}), folder / f"part-{start // FILE:03}.parquet"
+        )
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run took, and the hash of what it wrote."""
+
+    digest: str
+    cpu: float
+    seconds: float
+    peak: float
+
+
+def protect(data: Path, method: str, engine: str, *, kill: random.Random | None = None) -> Run:
+    """Run the command, and watch it."""
+    out = Path(tempfile.mkdtemp(dir=data.parent))
+    plan = out / "plan.yaml"
+    plan.write_text(f"outside: true\nmethod: {method}\n{ATTRIBUTES}")
+    command = [
+        sys.executable,
+        "-c",
+        "from taxomask.cli import main; main()",
+        "protect",
+        "--plan",
+        str(plan),
+        f"{data}/",
+        "-o",
+        f"{out}/release/",
+    ]
+    before, started = _cpu(), time.time()
+    process = subprocess.Popen([*command, "--seed", "1", "--quiet", *engine.split()])
+    with _watched(process.pid, kill) as peaks:
+        code = process.wait()
+    if code:
+        sys.exit(f"{engine}: {method} ended with {code}")
+    digest = hashlib.sha256()
+    for file in sorted((out / "release").iterdir()):
+        digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
+    shutil.rmtree(out)
+    return Run(digest.hexdigest()[:12], _cpu() - before, time.time() - started, max(peaks, default=0.0))
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@contextlib.contextmanager
+def _watched(pid: int, kill: random.Random | None) -> Iterator[list[float]]:
+    """The memory of a process and all below it in GB, twice a second; with ``kill``, workers are killed at random."""
+    peaks: list[float] = []
+    stop = threading.Event()
+
+    def watch() -> None:
+        due = time.time() + (kill.uniform(3, 8) if kill else 1e9)
+        while not stop.wait(0.5):
+            family = list(_family(pid))
+            peaks.append(sum(_memory(one) for one in family) / 1e6)
+            if kill and time.time() > due:
+                workers = [
+                    one for one in family if b"from multiprocessing" in _command(one) and b"spawn" in _command(one)
+                ]
+                if workers:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(kill.choice(workers), signal.SIGKILL)
+                due = time.time() + kill.uniform(2, 6)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield peaks
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield from _family(int(child))
+
+
+def _memory(pid: int) -> float:
+    """The proportional share of memory in kB: what processes share is counted once."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return float(line.split()[1])
+    return 0.0
+
+
+def _command(pid: int) -> bytes:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
+def show(name: str, engine: str, run: Run, beside: str = "") -> None:
+    facts = f"CPU {run.cpu:7.1f} s   wall {run.seconds:6.1f} s   peak {run.peak:5.2f} GB   {run.digest}   {beside}"
+    print(f"{name:20} {engine:28} {facts}", flush=True)
+
+
+def methods(data: Path, n: int) -> None:
+    write(data, n)
+    for name, method in METHODS.items():
+        first = protect(data, method, "--engine local")
+        show(name, "local", first)
+        for workers in (1, 2, 4):
+            run = protect(data, method, f"--engine dask --workers {workers}")
+            show(name, f"dask, {workers} workers", run, f"{run.cpu / first.cpu:.2f} of the CPU time of local")
+            assert run.digest == first.digest, "the bytes differ"
+
+
+def growth(data: Path, sizes: list[int]) -> None:
+    for n in sizes:
+        write(data, n)
+        for name in ("microaggregation", "shuffling"):
+            for engine in ("--engine local", "--engine dask --workers 2"):
+                run = protect(data, METHODS[name], engine)
+                show(f"{name} {n:,}", engine, run, f"{1e6 * run.cpu / n:.2f} CPU s per million records")
+        shutil.rmtree(data)
+
+
+def kills(data: Path, times: int) -> None:
+    write(data, 500_000)
+    method = METHODS["microaggregation"]
+    expected = protect(data, method, "--engine local").digest
+    chance = random.Random(1)
+    for number in range(times):
+        run = protect(data, method, "--engine dask --workers 2", kill=chance)
+        show(f"kill run {number + 1}", "dask, 2 workers", run, "identical" if run.digest == expected else "DIFFERENT")
+        assert run.digest == expected
+
+
+if __name__ == "__main__":
+    what, *numbers = sys.argv[1:] or ["methods"]
+    given = [int(number.replace(",", "")) for number in numbers]
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
+        place = Path(folder) / "table"
+        if what == "methods":
+            methods(place, *(given or [5_000_000]))
+        elif what == "growth":
+            growth(place, given or [5_000_000, 50_000_000])
+        else:
+            kills(place, *(given or [20]))

@@ -1,0 +1,222 @@
+"""Jobs on a Dask cluster: one that runs already, or one started on this machine."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from importlib import import_module
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from .._version import __version__
+from ..errors import EngineError
+from ..microdata.files.base import import_extra
+from .base import Engine, Job, Report
+from .store import Store
+
+__all__ = ["DaskEngine"]
+
+_FAILURES = 3  # workers that a job may outlive before it is given up; also Dask's own default
+_WAIT = 30.0  # seconds for the scheduler to answer, and for a worker to be there
+_IDLE = 60.0  # seconds in which jobs wait and no worker does anything
+_LOOK = 2.0  # seconds between two looks at the workers while jobs run
+_ALIKE = ("numpy", "numba", "pyarrow")  # whose versions must be the same everywhere, for the same bytes
+_MEMORY = "Nothing was released. Give workers more memory, or declare smaller blocks."
+_AGAIN = "Nothing was released. Check the scheduler, then run again: the same seed gives the same release."
+
+
+class DaskEngine(Engine):
+    """Runs jobs on the workers of a Dask cluster.
+
+    A job whose worker was lost runs again on another one, up to three times.
+
+    Parameters
+    ----------
+    scheduler
+        The address of a running scheduler, such as ``tcp://10.0.0.1:8786``. By default processes on this machine are
+        started.
+    workers
+        The number of processes of a cluster on this machine; by default one per core.
+    """
+
+    def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
+        distributed = import_extra("distributed", "dask", "The Dask engine")
+        self._where = scheduler or "the cluster on this machine"
+        self._lost = (OSError, TimeoutError, distributed.CancelledError)
+        self._known: set[str] = set()
+        with ExitStack() as stack:
+            try:
+                cluster = None if scheduler else stack.enter_context(_local_cluster(distributed, workers))
+                self._client = distributed.Client(
+                    cluster or scheduler, timeout=_WAIT, set_as_default=False, heartbeat_interval="2s"
+                )
+                stack.callback(self._close)
+                self._client.wait_for_workers(1, timeout=_WAIT)
+            except (*self._lost, ValueError, TypeError) as error:  # the last two: no such address, no TLS set up
+                raise EngineError(
+                    f"no worker answers at {self._where}: {str(error).rstrip('.') or 'no answer'}.",
+                    hint="Start one with `dask scheduler` and `dask worker`, and check the address.",
+                ) from None
+            self._stack = stack.pop_all()
+
+    def map(self, job: Job, store: Store, items: Sequence[Any], what: str, report: Report | None = None) -> list[Any]:
+        from distributed import KilledWorker
+
+        futures: list[Any] = []
+        try:
+            if self._client.status != "running":
+                raise ConnectionError
+            self._check_workers(store)
+            futures += (self._client.submit(_run, job, str(store.folder), item, pure=False) for item in items)
+            found, failure = self._collect(futures, what, report)
+        except KilledWorker as error:  # after it was done: its result was lost with its worker
+            failure = error
+        except self._lost as error:
+            raise EngineError(
+                f"{what}: the connection to {self._where} was lost ({type(error).__name__}).", hint=_AGAIN
+            ) from None
+        finally:
+            for future in futures:
+                future.release()
+        if isinstance(failure, KilledWorker):
+            raise EngineError(
+                f"{what}: the same job ended {_FAILURES + 1} workers, probably for want of memory.", hint=_MEMORY
+            )
+        if isinstance(failure, MemoryError):
+            raise EngineError(f"{what}: a worker has not enough memory ({failure}).", hint=_MEMORY)
+        if failure is not None:
+            raise failure
+        store.drop(*(key for _, keys in found for key in keys))
+        return [result for result, _ in found]
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def _collect(
+        self, futures: list[Any], what: str, report: Report | None
+    ) -> tuple[list[tuple[Any, list[str]]], BaseException | None]:
+        """What the jobs returned, or the error of the first that failed."""
+        finished: SimpleQueue[Any] = SimpleQueue()
+        places = {}
+        for place, future in enumerate(futures):
+            places[future.key] = place
+            future.add_done_callback(finished.put)
+        found: list[Any] = [None] * len(futures)
+        done = 0
+        while done < len(futures):
+            some = self._some(finished, what)
+            failed = [future for future in some if future.status == "error"]
+            if failed:
+                return [], failed[0].exception()
+            for future, result in zip(some, self._client.gather(some), strict=True):
+                found[places[future.key]] = result
+            done += len(some)
+            if report is not None:
+                report(what, done, len(futures))
+        return found, None
+
+    def _some(self, finished: SimpleQueue[Any], what: str) -> list[Any]:
+        """Jobs that are done, at least one; an error if there is nobody to do any."""
+        idle_since = time.monotonic()
+        while True:
+            try:
+                some = [finished.get(timeout=_LOOK)]
+                break
+            except Empty:
+                workers = self._client.sync(
+                    self._client.scheduler.identity, n_workers=-1, callback_timeout=_WAIT
+                )["workers"].values()
+            if any(worker["metrics"]["task_counts"].get("executing") for worker in workers):
+                idle_since = time.monotonic()
+            if time.monotonic() - idle_since > _IDLE:
+                paused = sum(worker["status"] == "paused" for worker in workers)
+                raise EngineError(
+                    f"{what}: no worker has done anything for {_IDLE:g} s; of {len(workers)} workers at {self._where}, "
+                    f"{paused} have paused for want of memory.",
+                    hint=_MEMORY if paused else "Nothing was released. Start workers with `dask worker`.",
+                )
+        with suppress(Empty):
+            while True:
+                some.append(finished.get_nowait())
+        return some
+
+    def _check_workers(self, store: Store) -> None:
+        """Every worker must see the scratch folder and run the same versions; asked once for each that joins."""
+        new = [worker for worker in self._client.nthreads() if worker not in self._known]
+        answers = self._client.run(_about, str(store.folder), workers=new, on_error="return") if new else {}
+        here = _versions()
+        for worker, answer in answers.items():
+            if isinstance(answer, ImportError):
+                raise EngineError(f"the worker at {worker} lacks a package: {answer}.", hint=_INSTALL)
+            if isinstance(answer, Exception):  # it has gone already; its jobs go to others
+                continue
+            versions, sees = answer
+            for name, version in versions.items():
+                if version != here[name]:
+                    raise EngineError(
+                        f"the worker at {worker} runs {name} {version}, here it is {here[name]}.", hint=_INSTALL
+                    )
+            if not sees:
+                raise EngineError(
+                    f"the worker at {worker} does not see the scratch folder {store.folder}.",
+                    hint="Choose a folder that all machines share, with 'engine: {scratch: …}'.",
+                )
+            self._known.add(worker)
+
+    def _close(self) -> None:
+        with suppress(Exception):  # a cluster that is gone cannot be closed
+            self._client.close(timeout=5)
+
+
+_INSTALL = "Install the same versions everywhere."
+
+
+def _local_cluster(distributed: Any, workers: int | None) -> Any:
+    """Processes with one thread each on this machine; nothing listens on other addresses.
+
+    A worker is never paused for want of memory, in which state it could stay for ever: it works, or it is ended.
+    """
+    import dask
+
+    count = workers or os.cpu_count() or 1
+    options = {"distributed.scheduler.allowed-failures": _FAILURES, "distributed.worker.memory.pause": False}
+    with dask.config.set(options):
+        return distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            memory_limit=distributed.system.MEMORY_LIMIT // count,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs="CRITICAL",
+        )
+
+
+# --------------------------------------------------------------------------------------- what runs on workers
+
+
+class _Keeping(Store):
+    """The store as a job sees it: what it drops stays until its result has arrived, as it may have to run again."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.dropped: list[str] = []
+
+    def drop(self, *keys: str) -> None:
+        self.dropped += keys
+
+
+def _run(job: Job, folder: str, item: Any) -> tuple[Any, list[str]]:
+    store = _Keeping(folder)
+    return job(store, item), store.dropped
+
+
+def _about(folder: str) -> tuple[dict[str, str], bool]:
+    return _versions(), Path(folder).is_dir()
+
+
+def _versions() -> dict[str, str]:
+    return {"taxomask": __version__, **{name: import_module(name).__version__ for name in _ALIKE}}
