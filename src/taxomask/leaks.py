@@ -25,8 +25,8 @@ def identifier_checks(original: Microdata, released: Frame, untouched: Collectio
     """
     identifiers = original.schema.identifiers
     leaked = [name for name in released.names if name in identifiers]
-    known = {name: values for name, values in _columns(original.frame, identifiers) if values.size > FEW}
-    recoded = list(_recodings(original, known, untouched))
+    known = [name for name in identifiers if _more_than(original.frame, name, FEW)]
+    recoded = list(_recodings(original.frame, known, untouched))
     strays = list(_strays(original, released, known))
     return (
         Check("no identifier is released", not leaked, ", ".join(leaked) or "none found"),
@@ -35,21 +35,42 @@ def identifier_checks(original: Microdata, released: Frame, untouched: Collectio
     )
 
 
-def _columns(frame: Frame, names: Collection[str]) -> Iterator[tuple[str, Distinct]]:
+def _more_than(frame: Frame, name: str, count: int) -> bool:
+    """Whether a column has more than so many different values; as few rows are looked at as it takes."""
+    array = frame.arrow(name)
+    if array is None:
+        return any(int(np.count_nonzero(values.counts)) > count for values in _distinct(frame, name))
+    rows = count + 1
+    while True:
+        try:
+            found = Distinct.from_arrow(array[:rows])
+        except (TypeError, NotImplementedError):  # lists and the like; what pyarrow raises is one of them
+            return False
+        if int(np.count_nonzero(found.counts)) > count:
+            return True
+        if rows >= len(array):
+            return False
+        rows *= 8
+
+
+def _distinct(frame: Frame, *names: str) -> Iterator[Distinct]:
+    """The distinct values of columns that have such: not lists and the like."""
     for name in names:
         try:
-            yield name, frame.distinct(name)
-        except DataError:  # lists and the like
+            yield frame.distinct(name)
+        except DataError:
             continue
 
 
-def _recodings(original: Microdata, known: dict[str, Distinct], untouched: Collection[str]) -> Iterator[str]:
-    for name, values in _columns(original.frame, untouched if known else ()):
-        if values.fractions:
-            continue
-        for identifier, ids in known.items():
-            if _one_to_one(ids, values):
-                yield f"{name} goes one to one with {identifier}"
+def _recodings(frame: Frame, known: Collection[str], untouched: Collection[str]) -> Iterator[str]:
+    for name in untouched if known else ():
+        for values in _distinct(frame, name):
+            size = int(np.count_nonzero(values.counts))
+            if size <= FEW or values.fractions:
+                continue
+            for identifier in known:
+                if not _more_than(frame, identifier, size) and _one_to_one(next(_distinct(frame, identifier)), values):
+                    yield f"{name} goes one to one with {identifier}"
 
 
 def _one_to_one(a: Distinct, b: Distinct) -> bool:
@@ -60,18 +81,28 @@ def _one_to_one(a: Distinct, b: Distinct) -> bool:
     return len(pairs) == size + int(bool((a.codes < 0).any()))
 
 
-def _strays(original: Microdata, released: Frame, known: dict[str, Distinct]) -> Iterator[str]:
+def _strays(original: Microdata, released: Frame, known: Collection[str]) -> Iterator[str]:
     import pyarrow.compute as pc
 
-    texts = {name: ids.texts() for name, ids in known.items()}
-    if not any(len(values) for values in texts.values()):
-        return
-    names = [name for name in released.names if name in original.schema and name not in original.schema.identifiers]
-    for name, values in _columns(released, names):
-        new = values.texts()
-        for _, before in _columns(original.frame, [name]):
-            new = new.filter(pc.invert(pc.is_in(new, before.texts())))
-        for identifier, ids in texts.items():
-            count = pc.sum(pc.is_in(new, ids)).as_py() or 0
-            if count:
-                yield f"{count:,} of {identifier} in {name}"
+    identifiers = [name for name in known if _may_hold_text(original.frame, name)]
+    columns = [name for name in released.names if name in original.schema and name not in original.schema.identifiers]
+    for name in columns if identifiers else ():
+        if not _may_hold_text(released, name):
+            continue
+        for values in _distinct(released, name):
+            new = values.texts()
+            for before in _distinct(original.frame, name):
+                new = new.filter(pc.invert(pc.is_in(new, before.texts())))
+            for identifier in identifiers if len(new) else ():
+                ids = next(_distinct(original.frame, identifier)).texts()
+                count = pc.sum(pc.is_in(new, ids)).as_py() or 0
+                if count:
+                    yield f"{count:,} of {identifier} in {name}"
+
+
+def _may_hold_text(frame: Frame, name: str) -> bool:
+    import pyarrow.types as types
+
+    kind = frame.arrow_type(name)
+    kind = kind.value_type if kind is not None and types.is_dictionary(kind) else kind
+    return kind is None or not (types.is_primitive(kind) or types.is_temporal(kind))

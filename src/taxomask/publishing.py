@@ -25,7 +25,7 @@ from .release import Release
 
 __all__ = [
     "Publication", "as_written", "audit_path", "beside", "check_free", "file_sha256", "flush", "plain_type", "publish",
-    "put_in_place", "row_order", "temporary",
+    "put_in_place", "row_order", "temporary", "without_empty_text",
 ]  # fmt: skip
 
 _PART = "part"
@@ -148,7 +148,6 @@ def _verify(
 def as_written(written: Any, back: Any) -> Any:
     """The table read back, in the types of the one that was written; an error if any value differs."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if back.column_names != written.column_names or back.num_rows != written.num_rows:
         raise _differs(f"{back.num_columns} columns and {back.num_rows:,} rows", "")
@@ -160,12 +159,26 @@ def as_written(written: Any, back: Any) -> Any:
         except (pa.ArrowException, NotImplementedError) as error:
             raise _differs(f"column {name!r} holds {back[name].type}", str(error)) from None
         expected = written[name].cast(kind)
-        if pa.types.is_string(kind):  # a text file does not tell an empty text from no text
-            column, expected = (pc.if_else(pc.equal(one, ""), None, one) for one in (column, expected))
+        column, expected = without_empty_text(column), without_empty_text(expected)
         if not _equal(column, expected):
             raise _differs(f"column {name!r}", "")
         columns.append(column)
     return pa.table(dict(zip(written.column_names, columns, strict=True)))
+
+
+def without_empty_text(column: Any) -> Any:
+    """With nothing in place of an empty text, which a text file does not tell from it; other columns as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(plain_type(column.type)):
+        return column
+    if not pa.types.is_dictionary(column.type):
+        return pc.if_else(pc.equal(column, ""), None, column)
+    column = column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    emptied = [pa.DictionaryArray.from_arrays(one.indices, without_empty_text(one.dictionary)) for one in chunks]
+    return pa.chunked_array(emptied, column.type)
 
 
 def _equal(a: Any, b: Any) -> bool:

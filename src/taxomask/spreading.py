@@ -6,7 +6,7 @@ import json
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .checks import check_integer
 from .engines import Store, open_site
 from .engines.stored import StoredSite, opened
-from .errors import DataError, PlanError
+from .errors import DataError, PlanError, PromiseError
 from .leftovers import sweep, temporary_name
 from .methods import Check, Method
 from .microdata.casting import take
@@ -36,6 +36,7 @@ from .publishing import (
     put_in_place,
     row_order,
     temporary,
+    without_empty_text,
 )
 from .release import Release, checked, stop_if_broken, untouched_notes, versions
 
@@ -148,9 +149,11 @@ def _decode(site: StoredSite, release: Release, *, keep_order: bool) -> None:
 
 
 def _order(store: Store, item: tuple[int, int]) -> None:
-    order = row_order(*item)
+    whole = row_order(*item)
+    order = whole.astype(np.int32) if len(whole) < 2**31 else whole  # half the memory of every job that needs it
+    del whole
     places = np.empty_like(order)
-    places[order] = np.arange(len(order))
+    places[order] = np.arange(len(order), dtype=order.dtype)
     for key, array in (("order", order), ("places", places)):
         with store.writing(f"{key}.npy") as part, part.open("xb") as file:
             np.save(file, array)
@@ -161,41 +164,53 @@ def _decode_column(store: Store, dumped: bytes) -> None:
 
     data, name, place, keep_order = open_site(store).load(dumped)
     table = data.to_column(name)
-    column = table.column(0) if keep_order else take(table.column(0), pa.array(_array(store, "order")))
-    decoded = pa.table([column], schema=table.schema).unify_dictionaries()
+    field, column = table.schema.field(0), _lean(table.column(0))
+    del table
+    if not keep_order:
+        column = take(column, pa.array(_array(store, "order")))
+    decoded = pa.table({name: column}).unify_dictionaries()
     with store.writing(f"released/{place}") as part, pa.ipc.new_file(str(part), decoded.schema) as writer:
         writer.write_table(decoded, _BATCH)
+    store.put(f"field/{place}", field)
 
 
-def _array(store: Store, key: str) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = np.load(store.sealed(f"{key}.npy"), mmap_mode="r")
+def _lean(column: Any) -> Any:
+    """A column of text as codes and categories, if these are few: rows change places several times faster."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(plain_type(column.type)) or pa.types.is_dictionary(column.type):
+        return column
+    coded = column.dictionary_encode().unify_dictionaries()
+    few = not coded.num_chunks or len(coded.chunk(0).dictionary) < len(coded) / 4
+    return coded if few else column
+
+
+def _array(store: Store, key: str) -> NDArray[Any]:
+    found: NDArray[Any] = np.load(store.path(f"{key}.npy"), mmap_mode="r")
     return found
 
 
 @contextmanager
-def _columns(store: Store) -> Iterator[list[Any]]:
-    """The released columns, mapped into memory."""
+def _column(store: Store, place: int) -> Iterator[Any]:
+    """A released column, mapped into memory."""
     import pyarrow as pa
 
-    with ExitStack() as stack:
-        files = [
-            stack.enter_context(pa.memory_map(str(store.sealed(f"released/{place}"))))
-            for place in range(len(store.shared("columns")[0]))
-        ]
-        yield [pa.ipc.open_file(file) for file in files]
+    with pa.memory_map(str(store.path(f"released/{place}"))) as file:
+        yield pa.ipc.open_file(file)
 
 
 def _batches(store: Store, first: int, last: int) -> Any:
     """Some batches of the released table, as a reader."""
     import pyarrow as pa
 
-    with _columns(store) as columns:
-        schema = pa.schema([column.schema.field(0) for column in columns])
+    schema = pa.schema([store.get(f"field/{place}") for place in range(len(store.shared("columns")[0]))])
 
     def batches() -> Iterator[Any]:
-        with _columns(store) as columns:
+        with ExitStack() as stack:
+            columns = [stack.enter_context(_column(store, place)) for place in range(len(schema))]
             for number in range(first, min(last, columns[0].num_record_batches)):
-                arrays = [column.get_batch(number).column(0) for column in columns]
+                parts = (column.get_batch(number).column(0) for column in columns)
+                arrays = [part.cast(field.type) for part, field in zip(parts, schema, strict=True)]
                 yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())
@@ -281,23 +296,54 @@ def _write_part(store: Store, item: tuple[str, int]) -> tuple[str, str]:
 # --------------------------------------------------------------------------------------- verification
 
 
-def _read_back(store: Store, name: str) -> Any:
-    """A column of what was written, read from disk, in the order of the original; an error if it is not as written."""
+def _compare(store: Store, name: str) -> None:
+    """Read a column back from disk, piece by piece; an error if it is not as written."""
+    import pyarrow as pa
+
+    place = store.shared("columns")[0].index(name)
+    where, escaped = store.shared("back")
+    kind = store.get(f"field/{place}").type
+    texts = [name] if pa.types.is_string(plain_type(kind)) else []
+    source = open_table(where, text=texts, safe_cells=escaped)
+    with _column(store, place) as written:
+        pieces = (written.get_batch(number) for number in range(written.num_record_batches))
+        for ours, theirs in _aligned(pieces, source.batches(_BATCH, [name])):
+            as_written(pa.table({name: ours.cast(kind)}), pa.table({name: theirs}))
+
+
+def _aligned(first: Iterable[Any], second: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The single columns of two streams of batches, in pieces of equal length; both must end together."""
+    a, b, left, right = iter(first), iter(second), None, None
+    while True:
+        left = left if left is not None and len(left) else _next(a)
+        right = right if right is not None and len(right) else _next(b)
+        if left is None or right is None:
+            if left is not right:
+                raise PromiseError(
+                    "what was read back from disk has another number of rows than what was written.",
+                    hint="Nothing was released. Check the disk, or choose another format.",
+                )
+            return
+        length = min(len(left), len(right))
+        yield left[:length], right[:length]
+        left, right = left[length:], right[length:]
+
+
+def _next(batches: Iterator[Any]) -> Any:
+    """The column of the next batch that has rows; None at the end."""
+    return next((batch.column(0) for batch in batches if batch.num_rows), None)
+
+
+def _as_read(store: Store, name: str) -> Any:
+    """A column as it was read back, in the order of the original: what `_compare` found to be the one in the store."""
     import pyarrow as pa
 
     names, keep_order = store.shared("columns")
-    where, escaped = store.shared("back")
-    with pa.memory_map(str(store.sealed(f"released/{names.index(name)}"))) as file:
-        written = pa.ipc.open_file(file).read_all()
-        texts = [name] if pa.types.is_string(plain_type(written.schema.field(0).type)) else []
-        source = open_table(where, text=texts, safe_cells=escaped)
-        same = as_written(written, source.read([name], empty=True))
-        column = same.column(0) if keep_order else take(same.column(0), pa.array(_array(store, "places")))
-        return pa.table({name: column})
-
-
-def _compare(store: Store, name: str) -> None:
-    _read_back(store, name)
+    with _column(store, names.index(name)) as written:
+        column = written.read_all().column(0)
+        if not keep_order:
+            column = take(column, pa.array(_array(store, "places")))
+        return pa.table({name: without_empty_text(column)})
 
 
 def _check(store: Store, dumped: bytes) -> tuple[Check, ...]:
@@ -306,7 +352,7 @@ def _check(store: Store, dumped: bytes) -> tuple[Check, ...]:
     masked, promises = site.load(dumped)
     data = site.data()
     names, _ = store.shared("columns")
-    frame = Frame.lazy(names, site.n, lambda name: _read_back(store, name))
+    frame = Frame.lazy(names, site.n, lambda name: _as_read(store, name))
     if promises:
         return tuple(promise.check(data, frame, masked) for promise in promises)
     return checked(data, frame, masked, ())

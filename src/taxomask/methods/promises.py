@@ -18,6 +18,8 @@ from .base import Check, Masked, Promise
 
 __all__ = ["ExactMoments", "KAnonymity", "LDiversity", "Permutation", "TCloseness", "WithinRadius"]
 
+_LARGEST = 2**62  # that keys of records may become
+
 
 @dataclass(frozen=True)
 class KAnonymity(Promise):
@@ -30,7 +32,10 @@ class KAnonymity(Promise):
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        sizes = np.bincount(equal_records(released, self.attributes))
+        keys = _keys(released, self.attributes)
+        keys.sort()
+        edges = np.flatnonzero(keys[1:] != keys[:-1])
+        sizes = np.diff(edges, prepend=-1, append=len(keys) - 1) if len(keys) else np.empty(0, dtype=np.int64)
         smallest = int(sizes.min()) if len(sizes) else self.k
         listed = ", ".join(self.attributes)
         return Check(
@@ -80,11 +85,23 @@ class LDiversity(Promise):
 
 def equal_records(frame: Frame, attributes: tuple[str, ...]) -> NDArray[np.int32]:
     """The class of each record of a table: the same for records with the same values."""
-    number = np.zeros(frame.n, dtype=np.int64)
+    return np.unique(_keys(frame, attributes), return_inverse=True)[1].astype(np.int32)
+
+
+def _keys(frame: Frame, attributes: tuple[str, ...]) -> NDArray[np.int64]:
+    """A number for each record, the same for records with the same values."""
+    keys, size = np.zeros(frame.n, dtype=np.int64), 1
     for name in attributes:
-        codes = frame.distinct(name).codes.astype(np.int64) + 1
-        _, number = np.unique(number * (codes.max(initial=0) + 1) + codes, return_inverse=True)
-    return number.astype(np.int32)
+        codes = frame.distinct(name).codes
+        values = int(codes.max(initial=-1)) + 2
+        if size * values > _LARGEST:
+            used, keys = np.unique(keys, return_inverse=True)
+            size = len(used)
+        keys *= values
+        keys += codes
+        keys += 1
+        size *= values
+    return keys
 
 
 @dataclass(frozen=True)
