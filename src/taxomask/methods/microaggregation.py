@@ -129,6 +129,7 @@ class Microaggregation(Method):
             inside = site.map(_group_block, pieces, "grouping", main=True)
             jobs = [site.dump((self, data, prefix, inside), prefix)]
             (found,) = site.map(_number_through, jobs, "numbering the groups")
+            site.store.drop(f"{prefix}/spaces", *(f"{prefix}/found-{block}" for block in range(blocks)))
         groups: Groups = site.load(found)
         return groups
 

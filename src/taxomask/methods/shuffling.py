@@ -97,6 +97,7 @@ class Shuffling(Method):
         site.map(_score_table, sorted({(prefix, one.m) for one in ranked}), "scoring")
         scored = [(one, place >= len(names), self.ties == "corrected", prefix) for place, one in enumerate(ranked)]
         fidelity = site.map(_score, scored, "scoring")
+        site.store.drop(*(one.key for one in ranked), *(f"{prefix}/table-{one.m}" for one in ranked))
         r = np.clip(r / np.outer(fidelity, fidelity), -1, 1)
         rho = 2 * np.sin(np.pi / 6 * r)
         np.fill_diagonal(rho, 1.0)
@@ -113,6 +114,7 @@ class Shuffling(Method):
             for place, name in enumerate(names)
         ]
         shuffled = site.map(_shuffle, jobs, "shuffling", main=True)
+        site.store.drop(*(f"{one.key}-scores" for one in scores))
         notes += [note for _, some in shuffled for note in some]
         return Masked(site.joined(data, [site.load(one) for one, _ in shuffled]), notes=tuple(notes))
 
