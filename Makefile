@@ -1,12 +1,13 @@
 # make demo    set up, run the main job on the shipped example
 # make test    set up, run the tests (the long ones left out)
+# make papers  recompute the tables of the papers, write docs/papers
 # make test-all, make lint, make bench
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all lint format bench clean
+.PHONY: demo test test-all lint format bench papers clean
 
 demo: $(READY)
 	@$(BIN)/taxomask demo
@@ -30,6 +31,9 @@ format: $(READY)
 
 bench: $(READY)
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+papers: $(READY)
+	$(BIN)/python -m papers
 
 # Kernels are compiled here, once, so that no user waits for it later.
 $(READY): pyproject.toml tools/make-venv $(shell find src -name '_*kernels.py')

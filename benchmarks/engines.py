@@ -200,7 +200,7 @@ def growth(data: Path, sizes: list[int]) -> None:
     for n in sizes:
         write(data, n)
         for name in ("microaggregation", "shuffling"):
-            for engine in ("--engine local", "--engine dask --workers 2"):
+            for engine in ("--engine dask --workers 2", "--engine local")[: 2 if n <= FILE * 10 else 1]:
                 run = protect(data, METHODS[name], engine)
                 show(f"{name} {n:,}", engine, run, f"{1e6 * run.cpu / n:.2f} CPU s per million records")
         shutil.rmtree(data)

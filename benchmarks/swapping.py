@@ -1,10 +1,10 @@
-"""How fast rank swapping is, and what it does to real discharges.
+"""How fast rank swapping is.
 
-python benchmarks/swapping.py [case …]      all cases, or some: "2 open 1M", "3 paper 100k x 2", "tables"
+python benchmarks/swapping.py [case …]      all cases, or some: "2 open 1M", "3 paper 100k x 2"
 
-The speed cases swap codes of a made-up taxonomy (uneven frequencies); the distance tables are made before the clock
-starts. "tables" prints what Tables 2 to 6 of Rodriguez-Garcia, Batet and Sánchez (2019) show, on samples of the public
-NHDS 2010 discharges; "survey" is the whole NHDS file, if its path is in the environment variable NHDS.
+The cases swap codes of a made-up taxonomy (uneven frequencies); the distance tables are made before the clock starts.
+"survey" is the whole NHDS 2010 file, if its path is in the environment variable NHDS. What swapping does to real
+discharges is in docs/papers/p3.md.
 """
 
 from __future__ import annotations
@@ -17,19 +17,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 import taxomask as tm
 from measuring import Case, run, timed
 from synthetic import random_taxonomy
-from taxomask import examples
-from taxomask.measures import distance_correlations, root_mean_square_errors
 from taxomask.methods._column_swaps import swap_at_ends
 from taxomask.methods._record_swaps import swap_records
-from taxomask.methods.distributional_swapping import DistributionalSwapping
-from taxomask.methods.random_swapping import RandomSwapping
 from taxomask.methods.rank_swapping import RankSwapping
-from taxomask.methods.topological_swapping import TopologicalSwapping
 from taxomask.microdata import TaxonomicColumn, read_table
 
 MUST = {
@@ -94,91 +88,6 @@ def algorithm_3(n: int, attributes: int, whole: bool) -> dict[str, Any]:
     return {"combinations": combinations, "s": seconds, "stayed": float((i == j).sum() / n)}
 
 
-def discharges(seed: int, n: int, frequent: bool) -> tuple[pa.Table, tm.Schema]:
-    """Discharges with a procedure: of any kind, or (like Dataset2) with frequent codes only."""
-    path = os.environ.get("NHDS") or examples.path()
-    table = read_table(path, ["dx01", "pc01"], text=True)
-    frame = pa.table({name: table[name].cast(pa.string()) for name in ("dx01", "pc01")})
-    frame = frame.filter(pa.compute.greater(pa.compute.utf8_length(frame["pc01"].fill_null("")), 0))
-    rng = np.random.default_rng(seed)
-    if frequent:
-        for name, most in (("dx01", 55), ("pc01", 94)):
-            counts = frame[name].value_counts().to_pylist()
-            top = sorted(counts, key=lambda one: -one["counts"])[:most]
-            frame = frame.filter(pa.compute.is_in(frame[name], pa.array([one["values"] for one in top])))
-    frame = frame.take(np.sort(rng.choice(frame.num_rows, min(n, frame.num_rows), replace=False)))
-    kinds = {"dx01": "icd9cm", "pc01": "icd9cm_procedures"}
-    return frame, tm.Schema(
-        [
-            tm.Attribute(name, role="quasi_identifier", kind="taxonomic", taxonomy=kind, distance="wu_palmer")
-            for name, kind in kinds.items()
-        ]
-    )
-
-
-def figures(release: Any) -> tuple[float, float, float]:
-    """RMSE of the diagnosis and the procedure, and sdCor between them."""
-    out = []
-    for name in ("dx01", "pc01"):
-        before, after = release.original.columns[name], release.released.columns[name]
-        out.append(float(np.sqrt(np.mean(np.square(before.table[before.codes, after.codes])))))
-    kinds = "icd9cm", "icd9cm_procedures"
-    out.append(tm.distance_correlation(*(release.data[name] for name in ("dx01", "pc01")), *kinds))
-    return out[0], out[1], out[2]
-
-
-def tables(seeds: int = 5) -> dict[str, Any]:
-    for title, n, frequent in (("Dataset1", 1172, False), ("Dataset2", 1012, True)):
-        frame, schema = discharges(1, n, frequent)
-        original = tm.distance_correlation(frame["dx01"], frame["pc01"], "icd9cm", "icd9cm_procedures")
-        sizes = ", ".join(f"{len(frame[name].unique())} {name}" for name in frame.column_names)
-        print(
-            f"\nLike {title}: {frame.num_rows} records, {sizes}, sdCor {original:.4f}; RMSE dx01 / pc01 / sdCor",
-            file=sys.stderr,
-        )
-        rows: dict[str, Any] = {
-            f"Algorithm {a}, {i}": partial(RankSwapping, algorithm=a, interval=i)
-            for a in (1, 2, 3)
-            for i in ("paper", "open")
-        }
-        rows |= {"distributional": DistributionalSwapping, "topological": TopologicalSwapping}
-        rows["random"] = lambda k: RandomSwapping()
-        ks = (2, 5, 10, 20, 50, 100)
-        print(f"{'':<20}" + "".join(f"{f'k = {k}':^25}" for k in ks), file=sys.stderr)
-        for label, method in rows.items():
-            cells = []
-            for k in ks:
-                runs = [figures(tm.protect(frame, schema, method(k=k), seed=seed)) for seed in range(seeds)]
-                cells.append(" / ".join(f"{value:.4f}" for value in np.mean(runs, axis=0)))
-            print(f"{label:<20}" + "".join(f"{cell:^25}" for cell in cells), file=sys.stderr)
-    return {}
-
-
-def three(seeds: int = 5) -> dict[str, Any]:
-    """Table 6: three attributes (diagnosis, procedure, second diagnosis) swapped with Algorithm 3."""
-    if "NHDS" not in os.environ:
-        return {"skipped": "set NHDS to the path of the file"}
-    icd = {"dx01": "icd9cm", "pc01": "icd9cm_procedures", "dx02": "icd9cm"}
-    table = read_table(os.environ["NHDS"], list(icd), text=True)
-    table = table.filter(pc.and_kleene(pc.is_valid(table["pc01"]), pc.is_valid(table["dx02"])))
-    frame = table.take(np.sort(np.random.default_rng(1).choice(table.num_rows, 1172, replace=False)))
-    schema = tm.Schema(
-        tm.Attribute(name, role="quasi_identifier", kind="taxonomic", taxonomy=taxonomy, distance="wu_palmer")
-        for name, taxonomy in icd.items()
-    )
-    print("\nLike Dataset3, Algorithm 3: RMSE of each, and |change of sdCor| of each pair", file=sys.stderr)
-    for k in (2, 5, 10, 20, 50, 100):
-        runs = []
-        for seed in range(seeds):
-            release = tm.protect(frame, schema, RankSwapping(k, algorithm=3), seed=seed)
-            both = release.original, release.released
-            errors, changes = root_mean_square_errors(*both).each, distance_correlations(*both).each
-            runs.append({**errors, **{" x ".join(pair): value for pair, value in changes.items()}})
-        means = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
-        print(f"k = {k:<4}", *(f"{key} {value:.4f}" for key, value in means.items()), sep="  ", file=sys.stderr)
-    return {}
-
-
 def survey() -> dict[str, Any]:
     """The diagnosis of all discharges of NHDS 2010: what rank swapping says of itself."""
     if "NHDS" not in os.environ:
@@ -212,8 +121,6 @@ CASES: dict[str, Case] = {
     "3 paper 100k x 3": partial(algorithm_3, 100_000, 3, False),
     "2 DOID 1M": partial(ontology, "doid", "doid.obo.gz", 1_000_000),
     "2 GO 1M": partial(ontology, "go", "go-basic.obo.gz", 1_000_000),
-    "tables": tables,
-    "three": three,
     "survey": survey,
 }
 

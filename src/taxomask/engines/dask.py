@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Sequence
@@ -19,11 +20,12 @@ from .store import Store
 
 __all__ = ["DaskEngine"]
 
-_FAILURES = 3  # workers that a job may outlive before it is given up; also Dask's own default
+_FAILURES = 3  # workers that a job may outlive before it is given up; Dask's own default
 _WAIT = 30.0  # seconds for the scheduler to answer, and for a worker to be there
 _IDLE = 60.0  # seconds in which jobs wait and no worker does anything
 _LOOK = 2.0  # seconds between two looks at the workers while jobs run
 _ALIKE = ("numpy", "numba", "pyarrow")  # whose versions must be the same everywhere, for the same bytes
+_LOGS = ("distributed", "distributed.client")  # silent: what went wrong is told in one error
 _MEMORY = "Nothing was released. Give workers more memory, or declare smaller blocks."
 _AGAIN = "Nothing was released. Check the scheduler, then run again: the same seed gives the same release."
 
@@ -48,6 +50,9 @@ class DaskEngine(Engine):
         self._lost = (OSError, TimeoutError, distributed.CancelledError)
         self._known: set[str] = set()
         with ExitStack() as stack:
+            for name in _LOGS:
+                stack.callback(logging.getLogger(name).setLevel, logging.getLogger(name).level)
+                logging.getLogger(name).setLevel(logging.CRITICAL)
             try:
                 cluster = None if scheduler else stack.enter_context(_local_cluster(distributed, workers))
                 self._client = distributed.Client(
@@ -82,9 +87,8 @@ class DaskEngine(Engine):
             for future in futures:
                 future.release()
         if isinstance(failure, KilledWorker):
-            raise EngineError(
-                f"{what}: the same job ended {_FAILURES + 1} workers, probably for want of memory.", hint=_MEMORY
-            )
+            count = failure.allowed_failures + 1
+            raise EngineError(f"{what}: the same job ended {count} workers, probably for want of memory.", hint=_MEMORY)
         if isinstance(failure, MemoryError):
             raise EngineError(f"{what}: a worker has not enough memory ({failure}).", hint=_MEMORY)
         if failure is not None:
@@ -149,10 +153,10 @@ class DaskEngine(Engine):
         answers = self._client.run(_about, str(store.folder), workers=new, on_error="return") if new else {}
         here = _versions()
         for worker, answer in answers.items():
-            if isinstance(answer, ImportError):
-                raise EngineError(f"the worker at {worker} lacks a package: {answer}.", hint=_INSTALL)
-            if isinstance(answer, Exception):  # it has gone already; its jobs go to others
+            if isinstance(answer, OSError):  # it has gone already; its jobs go to others
                 continue
+            if isinstance(answer, Exception):
+                raise EngineError(f"the worker at {worker} cannot be used: {answer}.", hint=_INSTALL)
             versions, sees = answer
             for name, version in versions.items():
                 if version != here[name]:
@@ -182,7 +186,13 @@ def _local_cluster(distributed: Any, workers: int | None) -> Any:
     import dask
 
     count = workers or os.cpu_count() or 1
-    options = {"distributed.scheduler.allowed-failures": _FAILURES, "distributed.worker.memory.pause": False}
+    options = {
+        "distributed.scheduler.allowed-failures": _FAILURES,
+        "distributed.worker.memory.pause": False,
+        "distributed.worker.profile.enabled": False,  # this and the next two: less work beside the work
+        "distributed.admin.system-monitor.interval": "5s",
+        "distributed.admin.tick.interval": "1s",
+    }
     with dask.config.set(options):
         return distributed.LocalCluster(
             n_workers=count,
@@ -190,7 +200,8 @@ def _local_cluster(distributed: Any, workers: int | None) -> Any:
             memory_limit=distributed.system.MEMORY_LIMIT // count,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
             silence_logs="CRITICAL",
         )
 

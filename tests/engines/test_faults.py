@@ -1,0 +1,226 @@
+"""Damaged files, full disks, killed processes: the same bytes, or a clear error and no release."""
+
+from __future__ import annotations
+
+import os
+import random
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import taxomask as tm
+from engines.conftest import Outcome, all_sorts, files_of, left_in, on_engine, write_case
+from engines.processes import Processes, end, family, small_disk_of, wait_for
+from taxomask.engines import DaskEngine, Job, LocalEngine, Report, Store
+from taxomask.errors import DataError, EngineError
+
+METHOD = tm.Pipeline((tm.Microaggregation(4, block_size=60), tm.Shuffling()))
+
+
+@pytest.fixture(scope="module")
+def right(parquet: Path, local: LocalEngine, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return on_engine(local, parquet, METHOD, f"{tmp_path_factory.mktemp('right')}/out/")
+
+
+# --------------------------------------------------------------------------------------- damage
+
+
+class Damaging(LocalEngine):
+    """Changes one bit of a file after one of the steps, and lets every step look at files anew, as workers do."""
+
+    def __init__(self, step: int, chance: random.Random) -> None:
+        super().__init__(workers=2)
+        self.step, self.chance, self.steps, self.damaged = step, chance, 0, ""
+
+    def map(self, job: Job, store: Store, items: Sequence[Any], what: str, report: Report | None = None) -> list[Any]:
+        found = super().map(job, store, items, what, report)
+        store.memory.clear()
+        if self.steps == self.step:
+            path = self.chance.choice(sorted(path for path in store.folder.rglob("*") if path.is_file()))
+            content = bytearray(path.read_bytes())
+            content[self.chance.randrange(len(content))] ^= 1 << self.chance.randrange(8)
+            path.write_bytes(content)
+            self.damaged = str(path.relative_to(store.folder))
+        self.steps += 1
+        return found
+
+
+@pytest.mark.parametrize("source", ["in.parquet", "in.csv"])
+@pytest.mark.parametrize("times", [1, pytest.param(30, marks=pytest.mark.slow)])
+def test_a_bit_changes_in_any_intermediate_file_at_any_moment(tmp_path: Path, source: str, times: int) -> None:
+    write = pq.write_table if source.endswith("parquet") else tm.microdata.files.write_table
+    write(all_sorts(), tmp_path / source)
+    texts = () if source.endswith("parquet") else ("weight", "sex", "grade", "region", "dx", "job", "remark")
+    with Damaging(-1, random.Random(0)) as engine:
+        expected = on_engine(engine, tmp_path / source, METHOD, f"{tmp_path}/right/", text=texts).files
+    found = 0
+    for step in range(engine.steps):
+        for number in range(times):
+            with Damaging(step, random.Random(f"{step} {number}")) as damaging:
+                try:
+                    outcome = on_engine(damaging, tmp_path / source, METHOD, f"{tmp_path}/out/", text=texts, force=True)
+                    assert outcome.files == expected, damaging.damaged  # the file was not needed any more
+                except EngineError as error:
+                    found += 1
+                    assert "is damaged or gone.\nNothing was released." in str(error)  # noqa: PT017
+            assert not list(tmp_path.glob(".*"))
+    assert found > engine.steps * times // 4
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "bit"])
+@pytest.mark.parametrize("engine", ["local", "two_workers"])
+def test_a_damaged_file_among_many_is_named(
+    tmp_path: Path, request: pytest.FixtureRequest, engine: str, damage: str
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for number in range(3):
+        pq.write_table(all_sorts(80).slice(10 * number), data / f"{number}.parquet")
+    content = bytearray((data / "1.parquet").read_bytes())
+    content[200:1200] = bytes(1000)
+    changed = {"cut": bytes(content[:-100]), "empty": b"", "bit": bytes(content)}
+    (data / "1.parquet").write_bytes(changed[damage])
+    with pytest.raises(DataError, match=r"(?s)1\.parquet is (not a whole Parquet file: .*\nWrite it again|empty)"):
+        on_engine(request.getfixturevalue(engine), data, METHOD, f"{tmp_path}/out/")
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+# --------------------------------------------------------------------------------------- full disks
+
+
+class Weighing(LocalEngine):
+    """Notes how large the store is after each step."""
+
+    def __init__(self) -> None:
+        super().__init__(workers=2)
+        self.sizes: list[int] = []
+
+    def map(self, job: Job, store: Store, items: Sequence[Any], what: str, report: Report | None = None) -> list[Any]:
+        found = super().map(job, store, items, what, report)
+        self.sizes.append(sum(-(-path.stat().st_size // 4096) * 4 for path in store.folder.rglob("*")))
+        return found
+
+
+@pytest.mark.parametrize("engine", ["local", "two_workers"])
+def test_a_full_disk(tmp_path: Path, request: pytest.FixtureRequest, engine: str, parquet: Path) -> None:
+    """On real file systems that are full after ever more steps."""
+    with Weighing() as weighing:
+        on_engine(weighing, parquet, METHOD, f"{tmp_path}/right/")
+    failed = 0
+    for kilobytes in sorted(set(weighing.sizes))[:-1]:
+        with small_disk_of(tmp_path, kilobytes) as small:
+            with pytest.raises(EngineError, match=r"cannot be written: .*(No space left|disk is full).*\nNothing was released"):
+                on_engine(request.getfixturevalue(engine), parquet, METHOD, f"{tmp_path}/out/", scratch=small)
+            failed += 1
+            assert list(small.iterdir()) == []
+        assert {path.name for path in tmp_path.iterdir()} == {"right", "right.audit.json", "right.note.md", "small"}
+    assert failed > 4
+
+
+# --------------------------------------------------------------------------------------- killed workers
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_workers_are_killed_at_random(two_workers: DaskEngine, right: Outcome, parquet: Path, tmp_path: Path, times: int) -> None:
+    chance, killed = random.Random(times), 0
+    for number in range(times):
+        stop = threading.Event()
+
+        def kill() -> None:
+            nonlocal killed
+            while not stop.wait(chance.uniform(0.1, 1.5)):
+                workers = two_workers._client.run(os.getpid, on_error="ignore").values()
+                if len(workers) == 2:  # the one before is back, as no job may outlive more than three
+                    end(chance.choice(sorted(workers)))
+                    killed += 1
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            outcome = on_engine(two_workers, parquet, METHOD, f"{tmp_path}/{number}/")
+        finally:
+            stop.set()
+            killer.join()
+        assert outcome.files == right.files
+        assert outcome.release.promise == right.release.promise
+    assert killed >= times
+
+
+# --------------------------------------------------------------------------------------- killed runs
+
+# Forked after the imports, so that a kill falls into the work and not into the start of Python.
+RUNNER = """
+import os, sys
+import taxomask as tm
+from taxomask.carrying_out import carry_out
+from taxomask.plan import Plan
+plan, data, target = sys.argv[1:4]
+carry_out(Plan.read(plan).on("local", workers=2), data=data, output=target.replace("out", "warm"))
+print("ready", flush=True)
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        carry_out(Plan.read(plan).on("local", workers=2), data=data, output=target, force=True)
+        os._exit(0)
+    print(child, flush=True)
+    os.waitpid(child, 0)
+    print("gone", flush=True)
+"""
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_runs_killed_at_random_moments(processes: Processes, kills: int) -> None:
+    folder = processes.folder
+    write_case(folder)
+    out, chance = folder / "out", random.Random(kills)
+    arguments = [sys.executable, "-c", RUNNER, str(folder / "plan.yaml"), f"{folder}/data/", f"{out}/"]
+    runner = processes.start(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert runner.stdin is not None
+    assert runner.stdout is not None
+    assert runner.stdout.readline() == "ready\n"
+    right = files_of(folder / "warm")
+    whole, killed = 0.0, 0
+    for number in range(kills + 2):
+        runner.stdin.write("go\n")
+        runner.stdin.flush()
+        child, since = int(runner.stdout.readline()), time.monotonic()
+        if 0 < number <= kills:
+            time.sleep(chance.uniform(0, whole))
+            killed += child in {process.pid for process in family(child)}
+            end(child)
+        assert runner.stdout.readline() == "gone\n"
+        whole = whole or time.monotonic() - since
+        assert not out.exists() or files_of(out) == right  # whole, or not there
+        for path in folder.glob(".*"):
+            assert stat.S_IMODE(path.stat().st_mode) in (0o600, 0o700)
+    assert killed > kills // 2
+    assert files_of(out) == right
+    assert not list(folder.glob(".*"))  # the last run swept what the others left
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+def test_a_run_with_its_own_cluster_is_killed(processes: Processes, kills: int) -> None:
+    folder, chance = processes.folder, random.Random(kills)
+    write_case(folder, steps=20_000)
+    arguments = ("--plan", folder / "plan.yaml", f"{folder}/data/", "-o", f"{folder}/out/", "--workers", "2", "--quiet")
+    for _ in range(kills):
+        run = processes.protect(*arguments, "--engine", "dask")
+        wait_for(lambda: any(folder.glob(".taxomask.*.scratch/original")), "coded column")
+        time.sleep(chance.uniform(0, 2))
+        workers = family(run.pid)[1:]
+        assert len(workers) >= 2
+        run.kill()
+        run.wait()
+        assert not (folder / "out").exists()
+        wait_for(lambda: not any(one.is_running() and one.status() != "zombie" for one in workers), "end of all workers")
+    assert any(folder.glob(".taxomask.*.scratch"))
+    assert processes.protect(*arguments, "--engine", "local", "--force").wait() == 0
+    assert left_in(folder) == {"out", "out.audit.json", "out.note.md"}

@@ -1,0 +1,142 @@
+"""A scheduler and workers of their own, used from the command line; and what becomes of a run when they fail."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from engines import jobs
+from engines.conftest import files_of, left_in, write_case
+from engines.processes import Processes, end, family, wait_for
+from microdata.formats.conftest import leave_out
+from taxomask.engines import DaskEngine, Store
+from taxomask.errors import EngineError
+
+
+def started(processes: Processes, target: str = "out/") -> tuple[str, ...]:
+    """A run on the cluster; gives its arguments."""
+    folder = processes.folder
+    return ("--plan", str(folder / "plan.yaml"), f"{folder}/data/", "-o", f"{folder}/{target}")
+
+
+def grouping(folder: Path) -> bool:
+    """Whether the first blocks are grouped."""
+    return any(folder.glob(".taxomask.*.scratch/groups-*/found-*"))
+
+
+def expected(processes: Processes) -> dict[str, bytes]:
+    """What the local engine writes."""
+    run = processes.protect(*started(processes, "expected/"), "--engine", "local")
+    out, error = run.communicate()
+    assert run.returncode == 0, error
+    return files_of(processes.folder / "expected")
+
+
+def test_a_run_on_a_cluster_and_a_worker_killed_in_the_middle_of_it(processes: Processes) -> None:
+    folder = processes.folder
+    write_case(folder, steps=10_000)
+    right = expected(processes)
+    address = processes.start_scheduler()
+    workers = [processes.start_worker() for _ in range(2)]
+    run = processes.protect(*started(processes), "--engine", "dask", "--scheduler", address, "--json")
+    wait_for(lambda: grouping(folder), "block")
+    nanny, *under = family(workers[0].pid)
+    worker = max(under, key=lambda one: one.create_time())
+    worker.kill()
+    out, error = run.communicate(timeout=200)
+    assert run.returncode == 0, error
+    assert '"holds": false' not in out
+    assert files_of(folder / "out") == right
+    assert left_in(folder) == {
+        f"{name}{suffix}" for name in ("out", "expected") for suffix in ("", ".audit.json", ".note.md")
+    }
+
+
+def test_the_scheduler_is_killed(processes: Processes) -> None:
+    folder = processes.folder
+    write_case(folder, steps=20_000)
+    address = processes.start_scheduler()
+    processes.start_worker()
+    run = processes.protect(*started(processes), "--scheduler", address)
+    wait_for(lambda: grouping(folder), "block")
+    assert processes.scheduler is not None
+    processes.scheduler.kill()
+    since = time.monotonic()
+    out, error = run.communicate(timeout=100)
+    assert (run.returncode, out) == (2, "")
+    assert time.monotonic() - since < 20
+    assert error.startswith(f"taxomask: grouping: the connection to {address} was lost")
+    assert "Nothing was released. Check the scheduler, then run again" in error
+    assert len(error.splitlines()) == 2
+    assert left_in(folder) == set()
+
+
+def test_workers_without_enough_memory(processes: Processes) -> None:
+    folder = processes.folder
+    write_case(folder)
+    address = processes.start_scheduler(DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
+    processes.start_worker("--memory-limit", "140MB", DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE="False")
+    run = processes.protect(*started(processes), "--scheduler", address)
+    out, error = run.communicate(timeout=200)
+    assert (run.returncode, out) == (2, "")
+    assert "the same job ended 2 workers, probably for want of memory.\nNothing was released. Give workers" in error
+    assert left_in(folder) == set()
+
+
+def test_workers_that_have_paused_and_workers_that_are_gone(
+    processes: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dask would wait for ever."""
+    monkeypatch.setattr("taxomask.engines.dask._IDLE", 3.0)
+    monkeypatch.setattr("taxomask.engines.dask._LOOK", 0.2)
+    address = processes.start_scheduler()
+    worker = processes.start_worker(
+        "--memory-limit", "400MB", DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE="0.05"
+    )  # less than what it has after its start
+    with DaskEngine(address) as engine, Store.temporary(tmp_path / "taxomask") as store:
+        with pytest.raises(EngineError, match=r"doubling: no worker has done anything for 3 s; .* 1 have paused for want"):
+            engine.map(jobs.double, store, range(4), "doubling")
+        for one in reversed(family(worker.pid)):  # the worker, and the nanny that would start another
+            end(one.pid)
+        wait_for(lambda: not engine._client.nthreads(), "empty cluster")
+        with pytest.raises(EngineError, match=r"(?s)of 0 workers at tcp.* 0 have paused.*Start workers with `dask worker`"):
+            engine.map(jobs.double, store, range(4), "doubling")
+        processes.start_worker()
+        wait_for(engine._client.nthreads, "worker")
+        assert engine.map(jobs.double, store, range(4), "doubling") == [0, 2, 4, 6]
+
+
+UNLIKE = {
+    "import taxomask.engines.dask as one; one.__version__ = '0.0.1'": "runs taxomask 0.0.1, here it is ",
+    "import pyarrow; pyarrow.__version__ = '1.99'": "runs pyarrow 1.99, here it is ",
+    "import sys; sys.modules['taxomask'] = None": "cannot be used: .*'taxomask' is not a package",
+}
+
+
+def test_workers_with_other_software_or_without_the_scratch_folder(processes: Processes, tmp_path: Path) -> None:
+    address = processes.start_scheduler()
+    script, shared = tmp_path / "unlike.py", tmp_path / "shared"
+    shared.mkdir()
+
+    def refusal() -> str:
+        with DaskEngine(address) as engine, Store.temporary(shared / "taxomask") as store:
+            with pytest.raises(EngineError, match=r"the worker at tcp://\S+") as error:
+                engine.map(jobs.double, store, [1], "doubling")
+            for one in reversed(family(worker.pid)):
+                end(one.pid)
+            wait_for(lambda: not engine._client.nthreads(), "empty cluster")
+        return str(error.value)
+
+    for content, message in UNLIKE.items():
+        script.write_text(content)
+        worker = processes.start_worker("--preload", str(script))
+        assert re.search(rf"{message}.*\nInstall the same versions everywhere", refusal())
+    if os.geteuid():
+        leave_out("only root can give a process a file system of its own")
+    hidden = f'mount -t tmpfs tmpfs {shared} && exec "$0" "$@"'
+    worker = processes.start_worker(before=("unshare", "--mount", "sh", "-c", hidden))
+    assert re.search(r"does not see the scratch folder .*\nChoose a folder that all machines share", refusal())

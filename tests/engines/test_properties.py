@@ -1,0 +1,62 @@
+"""Whatever the table: from files on threads it becomes what it becomes in memory, or the same error."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import taxomask as tm
+from engines.conftest import SEED
+from methods.conftest import SCHEMA, tables
+from taxomask.engines import LocalEngine, Store
+from taxomask.engines.coding import open_stored
+from taxomask.methods.base import Method
+from taxomask.microdata.files import read_table
+from taxomask.spreading import protect_stored, publish_stored
+
+METHODS: list[Method] = [
+    tm.Microaggregation(2, block_size=8),
+    tm.MicroHybrid(2),
+    tm.Shuffling(attributes=("number", "concept"), given=("grade", "plain")),
+    tm.RankSwapping(k=2, algorithm=2),
+    tm.ReverseMapping(tm.Noise(0.5, attributes=("number", "grade"))),
+    tm.Pipeline((tm.Pram(0.6), tm.Suppression(2))),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+@settings(max_examples=12)
+@given(table=tables(), files=st.integers(1, 3), group=st.integers(1, 9))
+def test_the_same_release_or_the_same_error(local: LocalEngine, method: Method, table: pa.Table, files: int, group: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        data = Path(name) / "in"
+        data.mkdir()
+        cut = -(-table.num_rows // files)
+        for place in range(0, table.num_rows, cut):
+            pq.write_table(table.slice(place, cut), data / f"{place:03}.parquet", row_group_size=group)
+        try:
+            expected = tm.protect(table, SCHEMA, method, seed=SEED)
+        except tm.TaxomaskError as error:
+            with pytest.raises(type(error)) as found:
+                _protect(local, data, method)
+            assert str(found.value) == str(error)
+            assert [path.name for path in Path(name).iterdir()] == ["in"]
+            return
+        release = _protect(local, data, method)
+        assert read_table(Path(name) / "out").equals(expected.data)
+        assert (release.promise, release.notes) == (expected.promise, expected.notes)
+
+
+def _protect(engine: LocalEngine, data: Path, method: Method) -> tm.Release:
+    with Store.temporary(data) as store:
+        site = open_stored(str(data), SCHEMA, store, engine)
+        release = protect_stored(site, method, seed=SEED)
+        return publish_stored(
+            site, release, f"{data.with_name('out')}/", note=lambda checked: "", keep_order=True
+        )[0]
