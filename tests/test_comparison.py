@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from taxomask import comparison
+from taxomask import comparison, evaluation
 from taxomask.comparison import Point, RUMap
+from taxomask.evaluation_page import page, to_know
 
 TABLE = pa.table(
     {
@@ -183,3 +185,60 @@ def test_a_report_shows_what_was_compared_before(tmp_path: Path, monkeypatch: py
     page = (tmp_path / "report.html").read_text()
     assert page.count('class="point') == 2
     assert "Risk and utility of the methods" in page
+
+
+def rising(told: list[float]) -> bool:
+    """Whether a progress rises to 1; rounding may take back the last digit."""
+    return told[-1] == 1.0 and all(b >= a - 1e-12 for a, b in pairwise(told)) and told[0] < 0.5
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_an_evaluation_tells_how_far_it_is(linked: bool) -> None:
+    release = tm.protect(TABLE, SCHEMA, tm.Microaggregation(3))
+    told: list[float] = []
+    found = tm.evaluate(TABLE, release.data, SCHEMA, linked=linked, progress=told.append)
+    assert rising(told)
+    assert len(told) > 100  # samples and pairs are told one by one
+    assert max(b - a for a, b in pairwise([0.0, *told])) < 0.5
+    assert found.to_dict() == tm.evaluate(TABLE, release.data, SCHEMA, linked=linked).to_dict()
+    told.clear()
+    evaluation.evaluate_release(release, progress=told.append)
+    assert rising(told)
+
+
+def test_methods_tell_together_how_far_they_are(tmp_path: Path) -> None:
+    methods = [tm.Microaggregation(2), tm.Microaggregation(3), tm.Recoding(level=1)]  # of these the last cannot run
+    for _ in range(2):  # the second time from the cache
+        told: list[float] = []
+        found = tm.compare(TABLE, SCHEMA, methods, cache=tmp_path, workers=2, progress=told.append)
+        assert (len(found.points), len(found.failed)) == (2, 1)
+        assert told == sorted(told)
+        assert told[-1] == pytest.approx(1.0)
+        assert len(told) >= 3
+
+
+def test_a_report_of_many_columns_shows_what_changed() -> None:
+    rng = np.random.default_rng(1)
+    names = [f"c{i}" for i in range(20)]
+    table = pa.table({name: pa.array(rng.integers(0, 3, 60).astype(str), mask=np.arange(60) < 5) for name in names})
+    roles = {"c7": "quasi_identifier", "c9": "quasi_identifier"}
+    schema = tm.Schema([tm.Attribute(name, role=roles.get(name, "confidential"), kind="nominal") for name in names])
+    release = tm.protect(table, schema, tm.Microaggregation(15))
+    values = page(evaluation.evaluate_release(release), release, tm.Microaggregation(15))
+    changed = [name for name in names if release.data[name] != table[name]]
+    assert [column["name"] for column in values["columns"] if not column["same"]] == changed
+    assert set(changed) <= {"c7", "c9"}
+    assert set(changed) <= set(values["correlations"]["names"])
+    assert (len(values["correlations"]["names"]), values["correlations"]["left_out"]) == (12, 8)
+    (moments,) = (one for one in values["sections"] if one["title"] == "Means and variances")
+    assert [row[0] for row in moments["rows"]] == changed
+    assert values["done"]["notes"][0].startswith("Cells of 20 columns had no value: c0 (5), c1 (5), ")
+    assert len(values["done"]["notes"]) == 1 + len(release.notes) - 20
+
+
+def test_few_notes_are_told_one_by_one() -> None:
+    table = pa.table({"age": [20, 21, 70, 72, None, None]})
+    schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+    release = tm.protect(table, schema, tm.Microaggregation(2))
+    assert to_know(release) == list(release.notes)
+    assert "age: 2 cells had no value." in to_know(release)

@@ -13,7 +13,7 @@ import yaml
 
 from taxomask.methods import METHODS
 from taxomask.microdata import Attribute
-from taxomask.plan import Limits, Output, Plan
+from taxomask.plan import EngineChoice, Limits, Output, Plan
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -57,7 +57,7 @@ def test_every_method_can_be_chosen(name: str) -> None:
 
 
 def test_every_key_of_a_plan_is_explained() -> None:
-    keys = {*Plan.model_fields, *Limits.model_fields, *Output.model_fields} - {"folder"}
+    keys = {key for part in (Plan, Limits, Output, EngineChoice) for key in part.model_fields} - {"folder"}
     keys |= {field.name for field in dataclasses.fields(Attribute)}
     assert [key for key in keys if f"\n| `{key}` |" not in text("plan.md")] == []
 

@@ -25,6 +25,7 @@ def test_roles_follow_from_names_values_and_kinds() -> None:
         zip=["10115", "10117", "10119"] * 10,
         dx=["25001", "4019", "0380"] * 10,
         ward_id=["1", "2", "3"] * 10,
+        DRG=["470", "871", "9"] * 10,
         days=["3", "4", "5"] * 10,
     )
     schema = draft_schema(table, roles={"dx": "confidential"})
@@ -33,9 +34,11 @@ def test_roles_follow_from_names_values_and_kinds() -> None:
         "zip": "quasi_identifier",
         "dx": "confidential",
         "ward_id": "other",
+        "DRG": "other",
         "days": "other",
     }
-    assert (schema["ward_id"].kind, schema["days"].kind) == ("nominal", "continuous")
+    kinds = {name: str(schema[name].kind) for name in ("ward_id", "DRG", "days")}
+    assert kinds == {"ward_id": "nominal", "DRG": "nominal", "days": "continuous"}
     assert "written as text" not in "".join(one.note for one in schema.values())
 
 

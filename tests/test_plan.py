@@ -11,7 +11,7 @@ import pytest
 
 import taxomask as tm
 from taxomask.methods import METHODS
-from taxomask.plan import Plan, make_method, plan_json_schema
+from taxomask.plan import EngineChoice, Plan, make_method, plan_json_schema
 
 ATTRIBUTES = [{"name": "age", "role": "quasi_identifier", "kind": "continuous"}]
 METHOD = {"name": "microaggregation", "k": 5}
@@ -77,7 +77,12 @@ def test_every_method_can_be_written_and_read() -> None:
         ({"limits": {"risk": 2}}, "limits: risk: input should be less than or equal to 1; got 2."),
         ({"output": {"keep_order": "yes"}}, "output: keep_order: input should be a valid boolean; got 'yes'."),
         ({"seed": -1}, "seed: input should be greater than or equal to 0; got -1."),
-        ({"engine": "spark"}, "engine: input should be 'local'; got 'spark'."),
+        ({"engine": "spark"}, "engine: name: input should be 'memory', 'local' or 'dask'; got 'spark'."),
+        ({"engine": {"name": "dask", "wrokers": 2}}, "'wrokers' is not a key of 'engine:'.\nDid you mean 'workers'?"),
+        ({"engine": {"workers": 0}}, "engine: workers: input should be greater than or equal to 1; got 0."),
+        ({"engine": 3}, "engine: "),
+        ({"engine": {"scratch": "/tmp/x"}}, "engine: scratch: '/tmp/x' is outside the folder of the plan."),
+        ({"engine": {"scratch": "../x"}}, "engine: scratch: '../x' is outside the folder of the plan."),
         ({"method": "microaggregation"}, "a method has a name and parameters; got 'microaggregation'."),
         ({"method": {"name": "microagregation"}}, "there is no method 'microagregation'.\nDid you mean 'microagg"),
         ({"method": {**METHOD, "kk": 2}}, "method 'microaggregation' has no parameter 'kk'.\nDid you mean 'k'?"),
@@ -119,3 +124,37 @@ def test_the_json_schema_lists_every_method_with_its_parameters() -> None:
     assert micro["properties"]["k"] == {"type": "integer"}
     assert micro["properties"]["algorithm"] == {"enum": ["mdav", "refined"], "type": "string"}
     assert schema["$defs"]["reverse_mapping"]["properties"]["inner"] == {"$ref": "#/$defs/method"}
+
+
+def test_an_engine_is_a_word_or_a_mapping() -> None:
+    assert plan().engine == plan(engine="memory").engine == EngineChoice(name="memory")
+    assert plan(engine="local").engine == plan(engine={"name": "local"}).engine
+    whole = plan(engine={"name": "dask", "scheduler": "tcp://host:8786", "scratch": "tmp/here"})
+    assert (whole.engine.scheduler, whole.engine.workers, whole.engine.scratch) == ("tcp://host:8786", None, "tmp/here")
+    assert plan(engine={"scratch": "/tmp/x"}, outside=True).engine.scratch == "/tmp/x"
+    assert Plan.from_dict(json.loads(json.dumps(whole.to_dict()))).engine == whole.engine
+
+
+def test_options_come_before_the_engine_of_the_plan() -> None:
+    read = plan(engine={"name": "local", "workers": 3, "scratch": "tmp"})
+    assert read.on().engine == read.engine
+    assert read.on("memory").engine.name == "memory"
+    assert read.on(workers=1).engine == EngineChoice(name="local", workers=1, scratch="tmp")
+    assert read.on(scheduler="tcp://host:1").engine == EngineChoice(
+        name="dask", workers=3, scheduler="tcp://host:1", scratch="tmp"
+    )
+    with pytest.raises(tm.PlanError, match="input should be 'memory', 'local' or 'dask'; got 'slurm'"):
+        read.on("slurm")
+
+
+def test_folders_of_a_plan_keep_their_slash(tmp_path: Path) -> None:
+    read = Plan.from_dict({"attributes": ATTRIBUTES, "data": "in/", "output": {"path": "out/"}}, tmp_path)
+    assert read.located("out/") == f"{tmp_path}/out/"
+    assert read.located("out") == f"{tmp_path}/out"
+
+
+def test_the_json_schema_knows_engines() -> None:
+    word, mapping = plan_json_schema()["properties"]["engine"]["anyOf"]
+    assert word == {"enum": ["memory", "local", "dask"]}
+    assert set(mapping["properties"]) == {"name", "scheduler", "workers", "scratch"}
+    assert mapping["additionalProperties"] is False

@@ -121,9 +121,7 @@ def test_leftovers_of_a_killed_run_are_swept_and_those_of_a_running_one_are_not(
     release: tm.Release, tmp_path: Path
 ) -> None:
     own = temporary_name(tmp_path / "out.csv", "part")
-    dead, alive = (
-        own.with_name(own.name.replace(f".{os.getpid()}-", f".{pid}-")) for pid in (4194303, os.getppid())
-    )
+    dead, alive = (own.with_name(own.name.replace(f".{os.getpid()}-", f".{pid}-")) for pid in (4194303, os.getppid()))
     dead.touch()
     alive.touch()
     publish(release, str(tmp_path / "out.csv"))

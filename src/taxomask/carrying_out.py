@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from .comparison import compared_before
 from .engines import DaskEngine, Engine, LocalEngine, Report, Store
 from .engines.coding import open_stored
+from .engines.stored import StoredSite
 from .errors import DataError, PlanError, PromiseError, SchemaError
 from .evaluation import Evaluation, evaluate_release
 from .methodology import methodology
@@ -24,6 +25,8 @@ from .release import Release, protect
 from .spreading import is_folder, protect_stored, publish_stored
 
 __all__ = ["Outcome", "carry_out", "naming", "open_engine", "read_for"]
+
+Stages = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ def carry_out(
     output: str | None = None,
     report: str | None = None,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: Stages | None = None,
     steps: Report | None = None,
 ) -> Outcome:
     """Protect a table as a plan says, and write it.
@@ -58,7 +61,8 @@ def carry_out(
     force
         Overwrite what exists.
     progress
-        Called with the fraction of the masking that is done; by the engine ``memory``.
+        Called with the fraction that is done of a stage, and which one (masking, measuring, writing); by the engine
+        ``memory``.
     steps
         Called with what is being done, how many jobs of it are done and how many there are; by other engines.
     """
@@ -78,14 +82,16 @@ def carry_out(
 
 
 def _in_memory(
-    plan: Plan, data: str | None, target: str, page: str | None, *, force: bool, progress: Progress | None
+    plan: Plan, data: str | None, target: str, page: str | None, *, force: bool, progress: Stages | None
 ) -> Outcome:
     assert plan.method is not None
     source, table = read_for(plan, data)
     with naming(source):
-        release = protect(table, plan.attributes, plan.method, seed=plan.seed, progress=progress)
+        release = protect(table, plan.attributes, plan.method, seed=plan.seed, progress=_of(progress, "masking"))
         _stop_if_void(release)
-    evaluation = _measured(plan, release, page)
+    evaluation = _measured(plan, release, page, progress=_of(progress, "measuring"))
+    if progress is not None:
+        progress(0.0, "writing")
     publication = publish(
         release,
         target,
@@ -117,7 +123,7 @@ def _on_engine(
             site = open_stored(where, plan.attributes, store, engine, text=texts, report=steps)
             release = protect_stored(site, method, seed=plan.seed)
             _stop_if_void(release)
-        evaluation = _measured(plan, release, page)
+        evaluation = _measured(plan, release, page, site=site)
         release, publication = publish_stored(
             site,
             release,
@@ -141,11 +147,26 @@ def open_engine(choice: EngineChoice) -> Engine:
     return LocalEngine(choice.workers)
 
 
-def _measured(plan: Plan, release: Release, page: str | None) -> Evaluation | None:
+def _of(progress: Stages | None, stage: str) -> Progress | None:
+    """The progress of one stage."""
+    if progress is None:
+        return None
+    told = progress
+    return lambda done: told(done, stage)
+
+
+def _measured(
+    plan: Plan,
+    release: Release,
+    page: str | None,
+    *,
+    progress: Progress | None = None,
+    site: StoredSite | None = None,
+) -> Evaluation | None:
     """What a release costs and risks, if a report or the limits ask for it; an error if it is beyond the limits."""
     if not page and plan.limits.risk is None and plan.limits.loss is None:
         return None
-    evaluation = evaluate_release(release)
+    evaluation = evaluate_release(release, progress=progress, site=site)
     _stop_if_beyond(plan.limits, evaluation)
     return evaluation
 

@@ -7,8 +7,9 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,15 @@ from .caching import cache_folder
 from .checks import check_integer, check_number
 from .errors import PlanError, TaxomaskError
 from .evaluation import summary
+from .measures.turns import part_of
 from .methods import Method, Progress, ReverseMapping
 from .microdata import Schema
 from .microdata.frames import Frame
 from .release import fingerprint, protect
 
 __all__ = ["Choice", "Point", "RUMap", "compare", "compared_before"]
+
+MASKING = 0.75  # of the time that a method takes; the rest goes into the few measures of the map
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,7 @@ def compare(
     cache
         Keep the numbers in the user's cache (or in this folder), so that a second run computes only what is new.
     progress
-        Called with the fraction of the methods that are done.
+        Called with the fraction of the work that is done, all methods taken together.
     """
     seed = check_integer("seed", seed, at_least=0)
     chosen = list(methods)
@@ -184,14 +188,27 @@ def compare(
         chosen = [one if isinstance(one, ReverseMapping) else ReverseMapping(one) for one in chosen]
     store = _Store(cache, frame, schema, seed)
     threads = min(os.cpu_count() or 1, 4) if workers is None else check_integer("workers", workers, at_least=1)
-    results: dict[int, dict[str, float] | TaxomaskError] = {}
+    told = _Together(progress, len(chosen))
     with ThreadPoolExecutor(threads) as pool:
-        waiting = {pool.submit(_measured, frame, schema, method, seed, store): i for i, method in enumerate(chosen)}
-        for done in as_completed(waiting):
-            results[waiting[done]] = done.result()
-            if progress is not None:
-                progress(len(results) / len(chosen))
-    return _map([(method, results[i]) for i, method in enumerate(chosen)])
+        waiting = [
+            pool.submit(_measured, frame, schema, method, seed, store, partial(told, place))
+            for place, method in enumerate(chosen)
+        ]
+        results = [one.result() for one in waiting]
+    return _map(list(zip(chosen, results, strict=True)))
+
+
+class _Together:
+    """The progress of several jobs at once, told as one."""
+
+    def __init__(self, progress: Progress | None, jobs: int) -> None:
+        self._progress, self._done, self._lock = progress, [0.0] * jobs, threading.Lock()
+
+    def __call__(self, place: int, done: float) -> None:
+        with self._lock:
+            self._done[place] = max(done, self._done[place])
+            if self._progress is not None:
+                self._progress(sum(self._done) / len(self._done))
 
 
 def compared_before(frame: Any, schema: Schema, methods: Iterable[Method], *, seed: int = 0) -> RUMap:
@@ -211,16 +228,19 @@ def _map(outcomes: Sequence[tuple[Method, dict[str, float] | TaxomaskError]]) ->
     return RUMap(tuple(_with_front(points)), failed)
 
 
-def _measured(frame: Any, schema: Schema, method: Method, seed: int, store: _Store) -> dict[str, float] | TaxomaskError:
-    known = store.read(method)
-    if known is not None:
-        return known
-    try:
-        release = protect(frame, schema, method, seed=seed)
-        numbers = summary(release)
-    except TaxomaskError as error:  # the others may still run; the reason is shown on the map
-        return error
-    store.write(method, numbers)
+def _measured(
+    frame: Any, schema: Schema, method: Method, seed: int, store: _Store, progress: Progress
+) -> dict[str, float] | TaxomaskError:
+    numbers = store.read(method)
+    if numbers is None:
+        try:
+            release = protect(frame, schema, method, seed=seed, progress=part_of(progress, 0.0, MASKING))
+            numbers = summary(release, progress=part_of(progress, MASKING, 1 - MASKING))
+        except TaxomaskError as error:  # the others may still run; the reason is shown on the map
+            progress(1.0)
+            return error
+        store.write(method, numbers)
+    progress(1.0)
     return numbers
 
 

@@ -42,7 +42,7 @@ compare:
 #   report: report.html
 """
 _AS_TEXT = "numbers written as text"  # said of every number, as all columns are read as text
-_NAMING = re.compile(r"(?:^|[^a-z])(?:id|nr|nbr|no|code)$")
+_NAMING = re.compile(r"(?:^|[^a-z])(?:id|nr|nbr|no|code|drg)$")
 
 
 def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method | None = None) -> str:

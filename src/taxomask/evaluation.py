@@ -12,57 +12,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .engines import Keeper, open_site
+from .engines.stored import StoredSite
 from .errors import DataError, SchemaError
 from .measures import Utility, measure_utility, overall_loss
+from .measures.plain import plain
 from .measures.risk import (
     ClassSizes,
-    Closeness,
-    Diversity,
-    IndividualRisk,
-    Inference,
     IntervalDisclosure,
     Linkage,
-    RankCorrelation,
-    Reidentification,
     class_sizes,
-    individual_risk,
-    inference,
     interval_disclosure,
-    l_diversity,
-    partial_linkage,
-    rank_correlation,
     record_linkage,
-    reidentification,
-    t_closeness,
 )
-from .methods import Method
-from .microdata import Column, Microdata, Role, Schema
+from .measures.risk.evaluation import Risk, measure_risk, risk_measures, risk_seconds
+from .measures.side_by_side import side_by_side
+from .measures.turns import Turn, in_turn
+from .measures.utility.evaluation import utility_measures, utility_seconds
+from .methods import Method, Progress
+from .microdata import Microdata, Role, Schema
 from .microdata.frames import Frame
 from .release import Release
 
 __all__ = ["Evaluation", "Risk", "evaluate", "evaluate_release", "measure_risk", "summary"]
-
-SMALL = 20_000  # records up to which linkage by every pair of attributes is a matter of seconds
-
-
-@dataclass(frozen=True, eq=False)
-class Risk:
-    """What a release risks. What needs to know which record is which is None for unlinked tables."""
-
-    classes: ClassSizes
-    reidentification: Reidentification
-    linkage: Linkage | None
-    partial_linkage: tuple[Linkage, ...]
-    intervals: IntervalDisclosure | None
-    rank_correlation: Mapping[str, RankCorrelation]
-    diversity: Mapping[str, Diversity]
-    closeness: Mapping[str, Closeness]
-    inference: Mapping[str, Inference]
-    individual: IndividualRisk | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The numbers in plain values."""
-        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +55,7 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """All numbers in plain values, for JSON."""
         return {
-            "headline": _plain(self.headline),
+            "headline": plain(self.headline),
             "utility": self.utility.to_dict(),
             "risk": self.risk.to_dict(),
         }
@@ -123,6 +95,7 @@ def evaluate(
     control: Any = None,
     weights: ArrayLike | str | None = None,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Measure a protected table against the original one.
 
@@ -144,6 +117,8 @@ def evaluate(
         the individual risk of a survey.
     seed
         For the subsamples of some measures.
+    progress
+        Called from time to time with the fraction that is done.
 
     Examples
     --------
@@ -161,12 +136,44 @@ def evaluate(
         after = _in_order(after, np.asarray(order, dtype=np.int64))
     others = None if control is None else Microdata.from_frame(control, _released(schema, Frame(control)))
     alike = before.n == after.n if linked is None else linked
-    return _measured(before, after, linked=alike, control=others, weights=weights, seed=seed)
+    return _measured(before, after, linked=alike, control=others, weights=weights, seed=seed, progress=progress)
 
 
-def evaluate_release(release: Release, *, seed: int = 0) -> Evaluation:
-    """Measure what `protect` returned."""
-    return _measured(release.original, release.released, linked=release.linked, seed=seed)
+def evaluate_release(
+    release: Release, *, seed: int = 0, progress: Progress | None = None, site: StoredSite | None = None
+) -> Evaluation:
+    """Measure what `protect` returned.
+
+    Parameters
+    ----------
+    release
+        The release.
+    seed
+        For the subsamples of some measures.
+    progress
+        Called from time to time with the fraction that is done.
+    site
+        Where the release lies if it is not in memory: every measure is a job then.
+    """
+    both = release.original, release.released
+    if site is None:
+        return _measured(*both, linked=release.linked, seed=seed, progress=progress)
+    prefix = site.prefix("measures")
+    of = [(kind, field.name) for kind in (Utility, Risk) for field in dataclasses.fields(kind)]
+    jobs = [site.dump((*both, release.linked, seed, kind is Risk, name), prefix) for kind, name in of]
+    found = dict(zip(of, site.map(_measure, jobs, "measuring"), strict=True))
+    utility, risk = ({name: value for (kind, name), value in found.items() if kind is one} for one in (Utility, Risk))
+    return _summed_up(*both, Utility(**utility), Risk(**risk))
+
+
+def _measure(store: Keeper, dumped: Any) -> Any:
+    """The job of one measure."""
+    original, released, linked, seed, of_risk, name = open_site(store).load(dumped)
+    if of_risk:
+        return risk_measures(original, released, linked=linked)[name](None)
+    columns = side_by_side(original, released, linked=linked)
+    rng = np.random.default_rng(seed)
+    return utility_measures(original, released, columns, rng=rng, linked=linked)[name](None)
 
 
 def _measured(
@@ -177,40 +184,28 @@ def _measured(
     control: Microdata | None = None,
     weights: ArrayLike | str | None = None,
     seed: int,
+    progress: Progress | None = None,
 ) -> Evaluation:
-    utility = measure_utility(original, released, rng=np.random.default_rng(seed), linked=linked)
-    risk = measure_risk(original, released, linked=linked, control=control, weights=weights)
+    both, rng = (original, released), np.random.default_rng(seed)
+    of_utility = sum(utility_seconds(original, side_by_side(*both)).values())
+    turns = (
+        Turn("utility", of_utility, lambda told: measure_utility(*both, rng=rng, linked=linked, progress=told)),
+        Turn(
+            "risk",
+            sum(risk_seconds(original, released).values()),
+            lambda told: measure_risk(*both, linked=linked, control=control, weights=weights, progress=told),
+        ),
+    )
+    found = in_turn(turns, progress)
+    return _summed_up(original, released, found["utility"], found["risk"])
+
+
+def _summed_up(original: Microdata, released: Microdata, utility: Utility, risk: Risk) -> Evaluation:
     loss = utility.overall.overall if utility.overall is not None else math.nan
     return Evaluation(original, released, utility, risk, _headline(loss, risk.linkage, risk.intervals, risk.classes))
 
 
-def measure_risk(
-    original: Microdata,
-    released: Microdata,
-    *,
-    linked: bool = True,
-    control: Microdata | None = None,
-    weights: ArrayLike | str | None = None,
-) -> Risk:
-    """Every measure of risk that needs no further knowledge."""
-    tables = original, released
-    hidden = [name for name in original.schema.confidential if name in released.columns]
-    most = 2 if original.n <= SMALL else 1
-    return Risk(
-        classes=class_sizes(*tables),
-        reidentification=reidentification(*tables),
-        linkage=record_linkage(*tables) if linked else None,
-        partial_linkage=partial_linkage(*tables, most=most) if linked else (),
-        intervals=interval_disclosure(*tables) if linked else None,
-        rank_correlation=rank_correlation(*tables) if linked else {},
-        diversity={name: l_diversity(*tables, name) for name in hidden},
-        closeness={name: t_closeness(*tables, name) for name in hidden if _quick(original, name)},
-        inference={name: inference(*tables, name, control=control) for name in hidden},
-        individual=None if weights is None else individual_risk(*tables, weights),
-    )
-
-
-def summary(release: Release) -> dict[str, float]:
+def summary(release: Release, *, progress: Progress | None = None) -> dict[str, float]:
     """The few numbers that sum up a release, without the slower measures."""
     if not release.linked:
         raise DataError(
@@ -218,8 +213,14 @@ def summary(release: Release) -> dict[str, float]:
             hint="Look at it with evaluate(…, linked=False).",
         )
     tables = release.original, release.released
-    loss = overall_loss(*tables).overall
-    return _headline(loss, record_linkage(*tables), interval_disclosure(*tables), class_sizes(*tables))
+    seconds = risk_seconds(*tables)
+    turns = (
+        Turn("loss", seconds["intervals"], lambda _: overall_loss(*tables).overall),
+        Turn("linkage", seconds["linkage"], lambda _: record_linkage(*tables)),
+        Turn("intervals", seconds["intervals"], lambda _: interval_disclosure(*tables)),
+        Turn("classes", seconds["classes"], lambda _: class_sizes(*tables)),
+    )
+    return _headline(**in_turn(turns, progress))
 
 
 def _headline(
@@ -258,26 +259,6 @@ def _in_order(data: Microdata, order: NDArray[np.int64]) -> Microdata:
     inverse = np.empty(data.n, dtype=np.int64)
     inverse[order] = np.arange(data.n)
     return data.take(inverse)
-
-
-def _quick(data: Microdata, name: str) -> bool:
-    """Whether the earth mover's distance of many classes is a matter of seconds: not on a taxonomy that is no tree."""
-    attribute = data.schema[name]
-    return attribute.taxonomy is None or all(taxonomy.is_tree for taxonomy, _ in attribute.taxonomies)
-
-
-def _plain(value: Any) -> Any:
-    """Plain values; what there is one of per record is left out."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        pairs = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
-        return {name: _plain(one) for name, one in pairs if not isinstance(one, np.ndarray | Column)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _flat(value: Any, place: str = "") -> Any:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .measures.risk import Rate
+from .measures.utility._moments import same_values
 from .methods import Method
 from .microdata import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
+from .microdata.coding import Note
 from .microdata.sharing import alike
 from .release import Release
-from .report.figures import Branch
+from .report.figures import Branch, number
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
 
-__all__ = ["page"]
+__all__ = ["page", "to_know"]
 
 BINS, BARS, LEVELS = 30, 12, 3
+TOGETHER = 12  # columns whose correlations can be read side by side
+ALIKE = 3  # notes of the same kind that are told one by one
 
 
 def page(evaluation: Evaluation, release: Release | None, method: Method | None) -> dict[str, Any]:
@@ -45,8 +51,25 @@ def _done(release: Release, method: Method | None) -> dict[str, Any]:
         "untouched": ", ".join(same) or "none",
         "removed": ", ".join(schema.identifiers) or "none",
         "checks": release.promise,
-        "notes": release.notes,
+        "notes": to_know(release),
     }
+
+
+def to_know(release: Release) -> list[str]:
+    """The notes of a release; what was found in many columns is told once."""
+    kinds: dict[str, list[Note]] = {}
+    for note in release.original.notes:
+        kinds.setdefault(note.event, []).append(note)
+    told = []
+    for notes in kinds.values():
+        if len(notes) <= ALIKE:
+            told += [str(note) for note in notes]
+        else:
+            what = str(notes[0]).partition(" cell")[2].partition(" ")[2]
+            columns = ", ".join(f"{note.attribute} ({note.cells:,})" for note in notes)
+            told.append(f"Cells of {len(notes)} columns {what.removesuffix('.')}: {columns}.")
+    first = {str(note) for note in release.original.notes}
+    return told + [note for note in release.notes if note not in first]
 
 
 def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
@@ -54,7 +77,7 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
     cards = [_card(head["loss"], "loss", "0 is none, 1 is every record replaced by the mean")]
     if risk.linkage is not None:
         rate = risk.linkage.expected
-        about = f"share of records linked rightly; a random guess reaches {rate.baseline:.2g}"
+        about = f"share of records linked rightly; a random guess reaches {number(rate.baseline, 2)}"
         cards.append(_card(head["risk"], "risk", about))
         cards.append(_card(head["score"], "score", "half of loss and risk in percent; smaller is better"))
     cards.append(_card(head["k"], "smallest class", "records that share all quasi-identifiers"))
@@ -67,8 +90,6 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
 
 
 def _card(value: float, name: str, about: str) -> dict[str, str]:
-    from .report.figures import number
-
     return {"value": number(float(value)), "name": name, "about": about}
 
 
@@ -80,8 +101,15 @@ def _column(evaluation: Evaluation, name: str) -> dict[str, Any]:
         "kind": str(before.attribute.kind),
         "loss": overall.each.get(name) if overall is not None else None,
         "changed": _changed_share(before, after) if overall is not None else "–",
+        "same": _same(evaluation, name),
     }
     return facts | _figure(before, after)
+
+
+def _same(evaluation: Evaluation, name: str) -> bool:
+    """Whether every record kept its value, as far as records are linked at all."""
+    linked = evaluation.utility.overall is not None
+    return linked and same_values(*alike(evaluation.original.columns[name], evaluation.released.columns[name]))
 
 
 def _figure(before: Column, after: Column) -> dict[str, Any]:
@@ -149,14 +177,15 @@ def _changed_share(before: Column, after: Column) -> str:
         assert isinstance(before, CategoricalColumn)
         assert isinstance(after, CategoricalColumn)
         same = before.codes == after.codes
-    return f"{100 * (1 - float(np.mean(same))):.1f} %" if len(same) else "–"
+    return f"{number(100 * float(np.mean(~same)))} %" if len(same) else "–"
 
 
 def _correlations(evaluation: Evaluation) -> dict[str, Any] | None:
     found = evaluation.utility.distance_correlations
-    names = list(dict.fromkeys(name for pair in found.before for name in pair))
-    if len(names) < 2:
+    every = list(dict.fromkeys(name for pair in found.before for name in pair))
+    if len(every) < 2:
         return None
+    names = _most_changed(every, found.each) if len(every) > TOGETHER else every
 
     def table(values: Any) -> list[list[float | None]]:
         def cell(a: str, b: str) -> float | None:
@@ -165,13 +194,28 @@ def _correlations(evaluation: Evaluation) -> dict[str, Any] | None:
 
         return [[cell(a, b) for b in names] for a in names]
 
-    return {"names": names, "before": table(found.before), "after": table(found.after)}
+    left_out = len(every) - len(names)
+    return {"names": names, "before": table(found.before), "after": table(found.after), "left_out": left_out}
+
+
+def _most_changed(names: list[str], each: Mapping[tuple[str, str], float]) -> list[str]:
+    """The columns whose correlations changed most, in the order of the table."""
+    largest = dict.fromkeys(names, 0.0)
+    for pair, change in each.items():
+        for name in pair:
+            largest[name] = max(largest[name], change)
+    chosen = set(sorted(names, key=lambda name: -largest[name])[:TOGETHER])
+    return [name for name in names if name in chosen]
 
 
 def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
-    risk, utility = evaluation.risk, evaluation.utility
-    sections: list[dict[str, Any]] = []
-    rates = []
+    makers = (_attacks, _classes, _moments, _further)
+    return [section for section in (make(evaluation) for make in makers) if section["rows"]]
+
+
+def _attacks(evaluation: Evaluation) -> dict[str, Any]:
+    risk = evaluation.risk
+    rates: list[tuple[str, Rate]] = []
     if risk.linkage is not None:
         rates.append(("linked by all quasi-identifiers (expected)", risk.linkage.expected))
         rates.append(("linked, and no other record is as near", risk.linkage.unique))
@@ -184,51 +228,54 @@ def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
         for name, one in risk.inference.items()
         for level, guess in one.levels.items()
     ]
-    if rates:
-        rows = [(name, one.value, one.low, one.high, one.baseline) for name, one in rates]
-        sections.append(
-            {
-                "title": "What an intruder could learn",
-                "about": "Shares of records, each with its 95 % interval and what a random guess reaches.",
-                "header": ["attack", "share", "from", "to", "random guess"],
-                "rows": rows,
-            }
-        )
-    marketer, prosecutor = risk.reidentification.marketer, risk.reidentification.prosecutor
-    classes: list[tuple[Any, ...]] = [
+    return {
+        "title": "What an intruder could learn",
+        "about": "Shares of records, each with its 95 % interval and what a random guess reaches.",
+        "header": ["attack", "share", "from", "to", "random guess"],
+        "rows": [(name, one.value, one.low, one.high, one.baseline) for name, one in rates],
+    }
+
+
+def _classes(evaluation: Evaluation) -> dict[str, Any]:
+    risk = evaluation.risk
+    rows: list[tuple[Any, ...]] = [
         ("records alone in their class", risk.classes.original_uniques, risk.classes.uniques),
         ("smallest class (k)", risk.classes.original_k, risk.classes.k),
-        ("highest prosecutor risk", None, prosecutor.highest),
-        ("marketer risk", None, marketer.value),
+        ("highest prosecutor risk", None, risk.reidentification.prosecutor.highest),
+        ("marketer risk", None, risk.reidentification.marketer.value),
     ]
-    classes += [(f"l-diversity of {name}", None, one.l) for name, one in risk.diversity.items()]
-    classes += [(f"t-closeness of {name}", None, one.t) for name, one in risk.closeness.items()]
-    sections.append(
-        {
-            "title": "Classes of records that look alike",
-            "about": "Records with the same values of all quasi-identifiers form a class.",
-            "header": ["", "before", "after"],
-            "rows": classes,
-        }
-    )
-    changes = utility.differences
-    changed = [
-        (name, changes.means.each.get(name), changes.variances.each.get(name)) for name in evaluation.released.columns
-    ]
-    sections.append(
-        {
-            "title": "Means and variances",
-            "about": "Relative changes; of categories and codes, those of their marginality.",
-            "header": ["column", "mean", "variance"],
-            "rows": changed,
-        }
-    )
-    whole = [
-        ("IL, information loss of the numbers (percent)", utility.information.overall),
-        ("distance correlations, mean change", utility.distance_correlations.overall),
-        ("rank correlations, mean change", utility.rank_correlations.overall),
-        ("regression, 1 - overlap of confidence intervals", utility.regression.overall),
-        ("records that change branch of the taxonomy, mean share", utility.chapters.loss.overall),
-    ]
-    sections.append({"title": "Further losses", "about": "0 is none.", "header": ["measure", "loss"], "rows": whole})
-    return sections
+    rows += [(f"l-diversity of {name}", None, one.l) for name, one in risk.diversity.items()]
+    rows += [(f"t-closeness of {name}", None, one.t) for name, one in risk.closeness.items()]
+    return {
+        "title": "Classes of records that look alike",
+        "about": "Records with the same values of all quasi-identifiers form a class.",
+        "header": ["", "before", "after"],
+        "rows": rows,
+    }
+
+
+def _moments(evaluation: Evaluation) -> dict[str, Any]:
+    changes = evaluation.utility.differences
+    names = [name for name in evaluation.released.columns if not _same(evaluation, name)]
+    return {
+        "title": "Means and variances",
+        "about": "Relative changes in the columns that changed; of categories and codes, those of their marginality.",
+        "header": ["column", "mean", "variance"],
+        "rows": [(name, changes.means.each.get(name), changes.variances.each.get(name)) for name in names],
+    }
+
+
+def _further(evaluation: Evaluation) -> dict[str, Any]:
+    utility = evaluation.utility
+    return {
+        "title": "Further losses",
+        "about": "0 is none.",
+        "header": ["measure", "loss"],
+        "rows": [
+            ("IL, information loss of the numbers (percent)", utility.information.overall),
+            ("distance correlations, mean change", utility.distance_correlations.overall),
+            ("rank correlations, mean change", utility.rank_correlations.overall),
+            ("regression, 1 - overlap of confidence intervals", utility.regression.overall),
+            ("records that change branch of the taxonomy, mean share", utility.chapters.loss.overall),
+        ],
+    }

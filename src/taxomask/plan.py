@@ -259,7 +259,7 @@ def plan_json_schema() -> dict[str, Any]:
     methods = [_method_schema(kind) for kind in METHODS.values()]
     one = {"oneOf": [{"$ref": f"#/$defs/{schema['title']}"} for schema in methods]}
     several = {"type": "array", "items": {"$ref": "#/$defs/method"}}
-    varied = {"type": "object", "required": ["name", "vary"], "properties": {"name": {"enum": list(METHODS)}}}
+    varied = {"oneOf": [_varied_schema(schema) for schema in methods]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "taxomask plan",
@@ -323,9 +323,17 @@ def _method_schema(kind: type[Method]) -> dict[str, Any]:
         "properties": {
             "name": {"const": kind.name},
             **{name: _type_schema(hints[name]) for name in fields},
-            "vary": {"type": "object", "description": "Only under compare: lists of values of parameters."},
         },
     }
+
+
+def _varied_schema(method: Mapping[str, Any]) -> dict[str, Any]:
+    """A method under compare, with lists of values of some of its parameters."""
+    parameters = {name: one for name, one in method["properties"].items() if name != "name"}
+    lists = {name: {"type": "array", "minItems": 1, "items": one} for name, one in parameters.items()}
+    about = "Lists of values of parameters; every combination is tried."
+    vary = {"type": "object", "description": about, "additionalProperties": False, "properties": lists}
+    return {**method, "required": ["name", "vary"], "properties": {**method["properties"], "vary": vary}}
 
 
 def _type_schema(hint: Any) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .checks import check_integer
 from .engines import Store, open_site
@@ -104,7 +103,7 @@ def publish_stored(
         parts = {path: stack.enter_context(temporary(path)) for path in (audit, public)}
         written = _Written(site, release, like, escape_cells)
         if is_folder(target):
-            folder = stack.enter_context(_temporary_folder(Path(target)))
+            folder = stack.enter_context(_temporary_folder(Path(target).absolute()))
             digests = written.to_folder(folder, "".join(Path(target).suffixes) or ".parquet")
         elif is_address(target):
             digests = written.to_database(target, force=force)
@@ -155,8 +154,7 @@ def _order(store: Store, item: tuple[int, int]) -> None:
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=order.dtype)
     for key, array in (("order", order), ("places", places)):
-        with store.writing(f"{key}.npy") as part, part.open("xb") as file:
-            np.save(file, array)
+        store.put_array(key, array)
 
 
 def _decode_column(store: Store, dumped: bytes) -> None:
@@ -167,10 +165,11 @@ def _decode_column(store: Store, dumped: bytes) -> None:
     field, column = table.schema.field(0), _lean(table.column(0))
     del table
     if not keep_order:
-        column = take(column, pa.array(_array(store, "order")))
+        column = take(column, pa.array(store.array("order")))
     decoded = pa.table({name: column}).unify_dictionaries()
     with store.writing(f"released/{place}") as part, pa.ipc.new_file(str(part), decoded.schema) as writer:
-        writer.write_table(decoded, _BATCH)
+        for start in range(0, len(column), _BATCH):  # cut at the same rows in all columns, however they came
+            writer.write_table(decoded.slice(start, _BATCH).combine_chunks())
     store.put(f"field/{place}", field)
 
 
@@ -185,17 +184,12 @@ def _lean(column: Any) -> Any:
     return coded if few else column
 
 
-def _array(store: Store, key: str) -> NDArray[Any]:
-    found: NDArray[Any] = np.load(store.path(f"{key}.npy"), mmap_mode="r")
-    return found
-
-
 @contextmanager
 def _column(store: Store, place: int) -> Iterator[Any]:
     """A released column, mapped into memory."""
     import pyarrow as pa
 
-    with pa.memory_map(str(store.path(f"released/{place}"))) as file:
+    with pa.memory_map(str(store.sealed(f"released/{place}"))) as file:
         yield pa.ipc.open_file(file)
 
 
@@ -233,7 +227,7 @@ class _Written:
         """Files of a part each, and the manifest at last; the hash of each file."""
         like = self.like.pieces[0] if isinstance(self.like, Folder) else self.like
         known = like is not None and not is_address(like.where)
-        self.site.store.put("like", (like.where if like and known else None, self.escape_cells))
+        self.site.store.put("like", (str(Path(like.where).resolve()) if like and known else None, self.escape_cells))
         count = -(-self.site.n // PART)
         items = [(str(folder / f"part-{number:05}{suffix}"), number) for number in range(count)]
         digests = dict(self.site.map(_write_part, items, "writing"))
@@ -272,7 +266,7 @@ class _Written:
         """Compare what was read back with what was written, and check every promise on it."""
         site = self.site
         names, _ = site.store.get("columns")
-        site.store.put("back", (where, self.escape_cells))
+        site.store.put("back", (str(Path(where).resolve()), self.escape_cells))
         site.map(_compare, list(names), "reading back")
         prefix, promises = site.prefix("checks"), self.release._promises
         jobs = [(), *((promise,) for promise in promises)]
@@ -342,7 +336,7 @@ def _as_read(store: Store, name: str) -> Any:
     with _column(store, names.index(name)) as written:
         column = written.read_all().column(0)
         if not keep_order:
-            column = take(column, pa.array(_array(store, "places")))
+            column = take(column, pa.array(store.array("places")))
         return pa.table({name: without_empty_text(column)})
 
 

@@ -63,7 +63,7 @@ def test_tables(run: Run, folder: Path, content: bytes, message: str) -> None:
 def test_missing_files_and_folders(run: Run, folder: Path) -> None:
     assert "tabel.csv: there is no such file.\nDid you mean 'table.csv'?" in refusal(run, folder, data="tabel.csv")
     (folder / "sub").mkdir()
-    assert "sub is a folder.\nName a file." in refusal(run, folder, data="sub")
+    assert "sub is a folder without tables.\nName a file, or" in refusal(run, folder, data="sub")
     assert run("protect", "--plan", folder / "no.yaml", "-o", folder / "out.csv")[0] == 2
 
 

@@ -96,3 +96,11 @@ def test_a_column_that_is_gone(run: Run, released: Path) -> None:
     code, _, message = run(*command(released, "--unlinked"))
     assert code == 2
     assert "out.csv: the protected table has no column 'dx'." in message
+
+
+def test_a_bar_tells_how_far_it_is(run: Run, released: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Measuring" not in run(*command(released))[2]  # no terminal
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "Measuring" in run(*command(released))[2]
+    assert run(*command(released, "--quiet"))[1:] == ("", "")
+    assert "Measuring" not in run(*command(released, "--json"))[2]

@@ -45,6 +45,14 @@ def test_quiet_says_nothing_and_json_everything(run: Run, folder: Path) -> None:
     assert Path(found["report"]).read_text().startswith("<!doctype html>")
 
 
+def test_the_bar_says_what_is_being_done(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    out, report = folder / "out.csv", folder / "report.html"
+    code, _, shown = run("protect", "--plan", folder / "plan.yaml", "-o", out, "--report", report)
+    assert code == 0
+    assert "Writing" in shown  # masking and measuring twelve records are over before they are drawn
+
+
 def test_nothing_is_overwritten_without_force(run: Run, folder: Path) -> None:
     assert run(*protect(folder))[0] == 0
     before = (folder / "out.csv").read_bytes()

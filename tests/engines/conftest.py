@@ -62,7 +62,7 @@ def all_sorts(n: int = N) -> pa.Table:
             "age": pa.array(some_missing(age.tolist()), pa.int16()),
             "income": np.round(rng.lognormal(10, 1, n) + 100 * age, 2),
             "weight": some_missing([f"{value:.1f}" for value in rng.normal(75, 12, n)], "n/a"),
-            "born": [dt.date(2010 - int(one), 1, 1) + dt.timedelta(int(day)) for one, day in zip(age, rng.integers(0, 365, n), strict=True)],
+            "born": [dt.date(2010, 1, 1) - dt.timedelta(int(days)) for days in 365 * age + rng.integers(0, 365, n)],
             "sex": pa.array(some_missing(rng.choice(["f", "m"], n).tolist())).dictionary_encode(),
             "grade": pa.array(some_missing(rng.choice(["low", "mid", "high", "top"], n).tolist())).dictionary_encode(),
             "region": rng.integers(1, 5, n),
@@ -71,7 +71,7 @@ def all_sorts(n: int = N) -> pa.Table:
             "pay": some_missing((20 * age + rng.normal(0, 200, n)).tolist()),
             "remark": some_missing(rng.choice(["=1+1", "ü", "-"], n).tolist()),
         }
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ def on_engine(
 ) -> Outcome:
     """Protect a table on an engine; a target that ends in a slash is a folder."""
     where = Path(target)
-    with Store.temporary((scratch or where.parent) / "taxomask") as store:
+    with Store.temporary((scratch or where.parent if "://" not in str(target) else Path()) / "taxomask") as store:
         site = open_stored(str(data), schema, store, engine, text=options.pop("text", ()))
         release = protect_stored(site, method, seed=SEED)
         note = lambda checked: methodology(checked, method)  # noqa: E731
         release, publication = publish_stored(site, release, str(target), note=note, like=like, **options)
-    files = sorted(where.iterdir()) if where.is_dir() else [where]
+    files = sorted(where.iterdir()) if where.is_dir() else [path for path in (where,) if path.exists()]
     hashes = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     return Outcome(release, where, hashes, publication.note.read_text())
 

@@ -52,7 +52,7 @@ class Processes:
         fixed = ["--host", "127.0.0.1", "--nworkers", "1", "--nthreads", "1", "--no-dashboard"]
         command = [sys.executable, "-m", "dask", "worker", self.address, *fixed]
         scratch = ["--local-directory", str(self.folder / "dask"), "--memory-limit", "0", *options]
-        return self.start([*before, *command, *scratch], env=environment)
+        return self.start([*before, *command, *scratch], env=environment, cwd="/")
 
     def protect(self, *arguments: str | Path) -> subprocess.Popen[str]:
         """``taxomask protect``; what it prints can be read."""

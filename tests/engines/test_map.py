@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -72,8 +73,9 @@ def test_what_a_lost_worker_had_done_or_dropped_is_done_again(two_workers: DaskE
     assert list(store.path("in").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_job_that_ends_every_worker(two_workers: DaskEngine, store: Store) -> None:
-    with pytest.raises(EngineError, match=r"ending: the same job ended 4 workers, probably for want of memory.\nNothing"):
+    with pytest.raises(EngineError, match=r"ending: the same job ended 4 workers, probably for want of memory.\n"):
         two_workers.map(_end, store, [1], "ending")
     assert two_workers.map(jobs.double, store, [1], "going on") == [2]
 
@@ -83,7 +85,7 @@ def _end(store: Store, item: int) -> None:
 
 
 def test_a_worker_that_is_refused_memory(two_workers: DaskEngine, store: Store) -> None:
-    with pytest.raises(EngineError, match=r"(?s)asking: a worker has not enough memory \(Unable to allocate.*Give workers"):
+    with pytest.raises(EngineError, match=r"(?s)asking: a worker has not enough memory \(Unable to allocate.*Give"):
         two_workers.map(jobs.ask_for_too_much, store, [1], "asking")
 
 
@@ -97,7 +99,7 @@ def test_nobody_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(DataError, match=r"The Dask engine needs the package distributed.*\n.*'taxomask\[dask\]'"):
         DaskEngine()
 

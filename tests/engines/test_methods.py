@@ -40,6 +40,7 @@ CASES: dict[str, Method] = {
     "rank swapping 2": tm.RankSwapping(p=5, algorithm=2),
     "rank swapping 2, open": tm.RankSwapping(k=4, algorithm=2, interval="open"),
     "rank swapping 3": tm.RankSwapping(p=5, algorithm=3),
+    "rank swapping 3 in blocks": tm.RankSwapping(k=4, algorithm=3, block_size=60),
     "numerical swapping": tm.NumericalSwapping(p=5, attributes=(*NUMBERS, "grade")),
     "distributional swapping": tm.DistributionalSwapping(p=5, attributes=("dx", "sex")),
     "topological swapping": tm.TopologicalSwapping(p=5, attributes=("dx",)),
@@ -53,8 +54,10 @@ CASES: dict[str, Method] = {
     "generalisation": tm.Generalisation(3),
     "suppression": tm.Suppression(2),
     "pipeline": tm.Pipeline((tm.TopBottomCoding(top={"age": 95}), tm.Microaggregation(**BLOCKS))),
-    "pipeline of three": tm.Pipeline((tm.RankSwapping(p=5, attributes=("dx",)), tm.Pram(0.8), tm.Rounding({"income": 10}))),
-}  # fmt: skip
+    "pipeline of three": tm.Pipeline(
+        (tm.RankSwapping(p=5, attributes=("dx",)), tm.Pram(0.8), tm.Rounding({"income": 10}))
+    ),
+}
 SOME = ("microaggregation in blocks", "shuffling, given mixed")  # on one and four workers; the others are slow tests
 
 
@@ -91,11 +94,15 @@ def test_files_on_threads_and_a_table_in_memory(
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_two_workers(done: dict[str, Outcome], parquet: Path, two_workers: DaskEngine, tmp_path: Path, case: str) -> None:
+def test_two_workers(
+    done: dict[str, Outcome], parquet: Path, two_workers: DaskEngine, tmp_path: Path, case: str
+) -> None:
     same(done[case], on_engine(two_workers, parquet, CASES[case], f"{tmp_path}/out/"))
 
 
-@pytest.mark.parametrize("case", [case if case in SOME else pytest.param(case, marks=pytest.mark.slow) for case in CASES])
+@pytest.mark.parametrize(
+    "case", [case if case in SOME else pytest.param(case, marks=pytest.mark.slow) for case in CASES]
+)
 def test_one_and_four_workers(
     done: dict[str, Outcome], parquet: Path, one_worker: DaskEngine, four_workers: DaskEngine, tmp_path: Path, case: str
 ) -> None:

@@ -132,7 +132,8 @@ def test_no_such_file_and_folders(tmp_path: Path) -> None:
     write(tmp_path / "data.csv", CSV)
     with pytest.raises(DataError, match=r"dta\.csv: there is no such file.\nDid you mean 'data\.csv'\?"):
         read_table(tmp_path / "dta.csv")
-    with pytest.raises(DataError, match="is a folder"):
+    (tmp_path / "data.csv").unlink()
+    with pytest.raises(DataError, match="is a folder without tables"):
         read_table(tmp_path)
     with pytest.raises(DataError, match="there is no such file"):
         read_table(tmp_path / "none" / "a.csv")

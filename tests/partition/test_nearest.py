@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from methods.conftest import SCHEMA, tables
-from taxomask.measures.risk.tables import side_by_side
+from taxomask.measures.side_by_side import side_by_side
 from taxomask.partition.nearest import Distinct, Neighbours
 from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
 
@@ -69,9 +69,9 @@ def test_more_records_than_the_sample_that_looks_for_repeated_ones() -> None:
 @settings(max_examples=30)
 def test_small_tables_equal_the_scan(first: Any, second: Any, scale: Any) -> None:
     one, other = (tm.Microdata.from_frame(table, SCHEMA) for table in (first, second))
-    before, after = side_by_side(one, other, NAMES)
-    space = RecordDistance(one.replace(before), scale=scale)
-    queries = space.of(other.replace(after))
+    columns = side_by_side(one, other, NAMES)
+    space = RecordDistance(one.replace({name: x for name, (x, _) in columns.items()}), scale=scale)
+    queries = space.of(other.replace({name: y for name, (_, y) in columns.items()}))
     found = Neighbours(space).nearest(queries)
     squared, ties = naive(space, queries)
     np.testing.assert_array_equal(found.squared, squared)
@@ -136,9 +136,9 @@ def test_another_table_is_measured_by_the_scale_of_the_first() -> None:
         tm.Microdata.from_frame(pa.table({"number": numbers, "plain": plain}), schema)
         for numbers, plain in (([1.0, 3.0], ["x", "y"]), ([9.0], ["z"]))
     )
-    before, after = side_by_side(one, other, schema)
-    space = RecordDistance(one.replace(before))
-    there = space.of(other.replace(after))
+    columns = side_by_side(one, other, schema)
+    space = RecordDistance(one.replace({name: x for name, (x, _) in columns.items()}))
+    there = space.of(other.replace({name: y for name, (_, y) in columns.items()}))
     (numbers,), (codes,) = there.coordinates
     np.testing.assert_allclose(space.squared_from(numbers, codes), [64 / 4 + 1, 36 / 4 + 1])
     only = space.only(["plain"])

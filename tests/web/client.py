@@ -21,8 +21,8 @@ import sys
 from pathlib import Path
 from taxomask.web import serve
 from taxomask.web.workspace import Limits
-folder, upload, rows = sys.argv[1:4]
-serve(Path(folder) if folder else None, limits=Limits(upload=int(upload), rows=int(rows)))
+folder, upload, rows, files = sys.argv[1:5]
+serve(Path(folder) if folder else None, limits=Limits(upload=int(upload), rows=int(rows), files=int(files)))
 """
 
 
@@ -83,9 +83,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(folder: Path | None = None, *, upload: int = 50_000_000, rows: int = 1_000_000) -> Iterator[Server]:
+def running(
+    folder: Path | None = None, *, upload: int = 50_000_000, rows: int = 1_000_000, files: int = 100
+) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as own:
-        arguments = [sys.executable, "-c", PROGRAM, str(folder or ""), str(upload), str(rows)]
+        arguments = [sys.executable, "-c", PROGRAM, str(folder or ""), str(upload), str(rows), str(files)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         process = subprocess.Popen(arguments, **pipes, env={**os.environ, "TMPDIR": own})  # type: ignore[call-overload]
         try:

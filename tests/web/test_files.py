@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import io
 import json
@@ -11,10 +12,14 @@ import socket
 import stat
 import time
 import zipfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+
+from taxomask.errors import DataError
+from taxomask.web.workspace import Limits, Opened, TooLargeError, Workspace
 
 from .client import Server, running
 
@@ -136,6 +141,46 @@ def test_an_upload_that_does_not_end_is_cut_off(server: Server) -> None:
     time.sleep(0.2)
     assert set(server.own.rglob("*")) == before
     assert server.request("GET", "/")[0] == 200
+
+
+def test_no_more_files_are_kept_than_allowed(tmp_path: Path) -> None:
+    async def sent(*pieces: bytes) -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    def upload(name: str, *pieces: bytes, beside: Opened | None = None) -> Opened:
+        return asyncio.run(workspace.upload(name, sent(*pieces), beside))
+
+    workspace = Workspace(limits=Limits(upload=60, files=3, kept=100))
+    try:
+        first = upload("a.csv", b"x" * 50)
+        with pytest.raises(TooLargeError, match=r"all files together have more than 0 MB") as error:
+            upload("b.csv", b"x" * 40, b"x" * 20)
+        assert "taxomask serve FOLDER" in error.value.hint
+        with pytest.raises(TooLargeError, match=r"the file has more than 0 MB"):
+            upload("b.csv", b"x" * 61)
+        upload("b.csv", b"x" * 50)  # what was cut off does not count
+        with pytest.raises(DataError, match=r"is there already"):
+            upload("a.csv", beside=first)
+        upload("codes.csv", beside=first)
+        with pytest.raises(TooLargeError, match=r"3 files are kept already"):
+            upload("c.csv")
+        with pytest.raises(TooLargeError, match=r"3 files are kept already"):
+            workspace.copy(tmp_path)
+        assert sorted(workspace.tables) == sorted(one.name for one in first.folder.parent.iterdir())
+    finally:
+        workspace.close()
+
+
+def test_the_page_says_that_it_keeps_no_more_files() -> None:
+    with running(files=1) as server:
+        server.upload("a.csv", b"age\n1\n")
+        status, _, body = server.request("POST", "/api/upload?name=b.csv", b"age\n1\n", Origin=server.origin)
+        assert status == 413
+        assert json.loads(body)["message"] == "1 files are kept already."
+        assert (
+            server.post("/api/tables", {"example": "discharges"}, status=413)["message"] == "1 files are kept already."
+        )
 
 
 def test_a_zip_bomb_is_refused(server: Server) -> None:

@@ -79,6 +79,18 @@ def test_a_job_tells_what_the_command_line_would(server: Server, table: str) -> 
         assert path.stat().st_mode & 0o077 == 0, path
 
 
+def test_progress_covers_masking_measuring_and_writing(server: Server, table: str) -> None:
+    job, seen = start(server, table, "protect", PLAN), []
+    while (found := server.get(f"/api/jobs/{job}"))["state"] in ("queued", "running"):
+        if not seen or seen[-1] != (found["progress"], found["stage"]):
+            seen.append((found["progress"], found["stage"]))
+    assert found["state"] == "done", found["error"]
+    fractions = [fraction for fraction, _ in seen]
+    assert fractions == sorted(fractions)
+    assert any(0.3 < fraction < 0.9 and stage == "measuring" for fraction, stage in seen)
+    assert (found["progress"], found["stage"]) == (0.9, "writing")  # the rest is told by the end of the job
+
+
 def test_a_job_is_cancelled_and_the_next_one_runs(server: Server, table: str) -> None:
     first, second = start(server, table, "protect", LONG), start(server, table, "protect", PLAN)
     running(server, first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,10 @@ from ..errors import PlanError
 from .files import check_free
 from .protect import PlanFile, Quiet
 from .show import print_json, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from ..comparison import Choice, RUMap
+    from ..plan import Plan
 
 __all__ = ["compare"]
 
@@ -34,43 +38,49 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run the methods under the plan's `compare:` and show risk against loss. Nothing is released."""
-    from ..carrying_out import naming, read_for
-    from ..comparison import compare as run
-    from ..microdata import Microdata
     from ..plan import Plan
 
     if output is not None:
         check_free(output, force=force)
     read = Plan.read(plan)
-    source, table = read_for(read, data)
-    with naming(source):
-        Microdata.from_frame(table, read.attributes)  # what is wrong with the table is no fault of any method
-    methods = read.compare or ((read.method,) if read.method is not None else ())
-    limit = max_risk if max_risk is not None else read.limits.risk
     with progress_bar("Comparing", quiet=quiet or json) as progress:
-        found = run(
-            table,
-            read.attributes,
-            methods,
-            common_marginals=common_marginals,
-            workers=workers,
-            cache=not no_cache,
-            progress=progress,
+        found = _run(
+            read, data, common_marginals=common_marginals, workers=workers, cache=not no_cache, progress=progress
         )
-    if not found.points:
-        reasons = "".join(f"\n  {label}: {reason}" for label, reason in found.failed)
-        raise PlanError(f"none of the methods could be run:{reasons}", hint="Change the plan's 'compare:'.")
+    limit = max_risk if max_risk is not None else read.limits.risk
     if output is not None:
         found.to_html(output, max_risk=limit)
     best = found.best(limit) if limit is not None else None
     if json:
         choice = {"method": best.point.label, "reason": best.reason} if best else None
-        return print_json({**found.to_dict(), "best": choice})
-    if quiet:
-        return None
+        print_json({**found.to_dict(), "best": choice})
+    elif not quiet:
+        _print(found, best, output)
+
+
+def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
+    """The map of the plan's methods; an error if none of them could be run."""
+    from ..carrying_out import naming, read_for
+    from ..comparison import compare
+    from ..microdata import Microdata
+
+    source, table = read_for(plan, data)
+    with naming(source):
+        Microdata.from_frame(table, plan.attributes)  # what is wrong with the table is no fault of any method
+    methods = plan.compare or ((plan.method,) if plan.method is not None else ())
+    found = compare(table, plan.attributes, methods, **how)
+    if not found.points:
+        reasons = "".join(f"\n  {label}: {reason}" for label, reason in found.failed)
+        raise PlanError(f"none of the methods could be run:{reasons}", hint="Change the plan's 'compare:'.")
+    return found
+
+
+def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
+    from ..report.figures import number
+
     columns = list(dict.fromkeys(name for point in found.points for name in point.numbers))
     rows = [
-        (point.label, *(_shown(point.numbers.get(name)) for name in columns), "*" if point.front else "")
+        (point.label, *(number(point.numbers.get(name), 4) for name in columns), "*" if point.front else "")
         for point in found.points
     ]
     print_table(["method", *columns, "front"], rows)
@@ -78,12 +88,5 @@ def compare(
         print(f"Could not be run: {label}: {reason}")
     if best:
         print(f"Best: {best.point.label}. {best.reason}")
-    if output is not None:
-        print(f"The map is in {output}.")
-    return None
-
-
-def _shown(number: float | None) -> str:
-    if number is None:
-        return "–"
-    return f"{number:,}" if isinstance(number, int) else f"{number:.4g}"
+    if page is not None:
+        print(f"The map is in {page}.")

@@ -10,7 +10,7 @@ import typer
 from ..errors import DataError
 from .files import check_free
 from .protect import PlanFile, Quiet
-from .show import print_facts, print_json
+from .show import print_facts, print_json, progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,8 +53,8 @@ def evaluate(
         order, linked = _from_audit(protected, audit or audit_path(protected), after.num_rows)
     with naming(source):
         Microdata.from_frame(before, read.attributes)  # what is wrong here is not the fault of the protected table
-    with naming(target):
-        found = measure(before, after, read.attributes, order=order, linked=linked)
+    with naming(target), progress_bar("Measuring", quiet=quiet or json) as progress:
+        found = measure(before, after, read.attributes, order=order, linked=linked, progress=progress)
     if output is not None:
         found.to_html(output)
     if json:
@@ -76,7 +76,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
     import json
 
     from ..microdata.files import is_address
-    from ..publishing import file_sha256, row_order
+    from ..publishing import row_order
 
     if not path.exists():
         raise DataError(
@@ -86,7 +86,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         own = record["records"] == rows
-        own = own and (is_address(protected) or file_sha256(Path(protected)) in record["file_sha256"].values())
+        own = own and (is_address(protected) or _is_of(record["file_sha256"], Path(protected)))
         order = None if record["rows"] == "kept" else row_order(record["seed"], record["records"])
         linked = None if record["linked"] else False
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -97,3 +97,12 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
             hint="Name its own audit with --audit; or say --same-order or --unlinked.",
         )
     return order if linked is None else None, linked
+
+
+def _is_of(hashes: dict[str, str], path: Path) -> bool:
+    """Whether a file, or all files of a folder in their order, are those whose hashes an audit knows."""
+    from ..publishing import file_sha256
+
+    if not path.is_dir():
+        return file_sha256(path) in hashes.values()
+    return {one.name: file_sha256(one) for one in path.iterdir() if one.name[0] not in "._"} == hashes

@@ -37,6 +37,7 @@ def protect(
 ) -> None:
     """Protect a table as a plan says. Nothing is written unless every promise holds on what was read back from disk."""
     from ..carrying_out import carry_out
+    from ..evaluation_page import to_know
     from ..plan import Plan
 
     read = Plan.read(plan)
@@ -68,6 +69,7 @@ def protect(
     facts += [("report", str(outcome.report))] if outcome.report else []
     print_facts("Written, after it was read back and checked:", facts)
     print_facts("\nPromises", [("", str(check)) for check in written.checks])
-    if outcome.release.notes:
-        print_facts("\nTo know", [("", note) for note in outcome.release.notes])
+    notes = to_know(outcome.release)
+    if notes:
+        print_facts("\nTo know", [("", note) for note in notes])
     return None

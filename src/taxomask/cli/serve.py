@@ -19,6 +19,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="By default any that is free.")] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
     max_upload: Annotated[int, typer.Option(min=1, help="The largest upload, in MB.")] = 1000,
+    max_kept: Annotated[int, typer.Option(min=1, help="All uploads together, in MB.")] = 4000,
     max_rows: Annotated[int, typer.Option(min=1, help="The largest number of rows.")] = 5_000_000,
 ) -> None:
     """Open a page on this computer to protect a table without the command line. Nothing leaves the computer."""
@@ -33,4 +34,5 @@ def serve(
             if not no_browser:
                 stack.enter_context(open_page(address))
 
-        run(folder, port=port, limits=Limits(upload=max_upload * 1_000_000, rows=max_rows), opened=opened)
+        limits = Limits(upload=max_upload * 1_000_000, kept=max_kept * 1_000_000, rows=max_rows)
+        run(folder, port=port, limits=limits, opened=opened)

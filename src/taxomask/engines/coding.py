@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import DataError
 from ..microdata import Role, Schema
 from ..microdata.coding import Note, code
-from ..microdata.files import Folder, open_table, write_table
+from ..microdata.files import Folder, in_types, is_address, open_table, write_table
 from ..microdata.frames import Frame
 from ..microdata.microdata import after_drop, check_described
 from .base import Engine, Report
@@ -20,8 +20,6 @@ from .store import Store
 from .stored import ROWS, Stored, StoredSite, get_column, open_input, put_column
 
 __all__ = ["open_stored"]
-
-_BATCH = 65_536
 
 
 def open_stored(
@@ -49,11 +47,15 @@ def open_stored(
         Is told how far the work is.
     """
     source = open_table(where, text=text)
-    several = isinstance(source, Folder)
     pieces = source.pieces if isinstance(source, Folder) else (source,)
     if any(piece.format != "parquet" for piece in pieces):
-        items = [(where, tuple(text), place if several else None) for place in range(len(pieces))]
-        engine.map(_copy, store, items, "reading", report)
+        types = source.schema if isinstance(source, Folder) else None
+        if is_address(where):  # here, as workers need not know the way and the password
+            _copy(store, _Piece(0, where, tuple(text)))
+        else:
+            places = enumerate(str(Path(piece.where).resolve()) for piece in pieces)
+            items = [_Piece(*one, tuple(text), types) for one in places]
+            engine.map(_copy, store, items, "reading", report)
         source = open_table(store.path("input"))
         where = str(store.path("input"))
     where = str(Path(where).resolve())
@@ -93,19 +95,28 @@ class _Found:
     dropped: bool
 
 
-def _copy(store: Store, item: tuple[str, tuple[str, ...], int | None]) -> None:
-    """Copy a table, or one file of a folder, as Parquet."""
-    where, text, place = item
-    source = open_table(where, text=text)
-    batches: Any = source.batches()
-    if isinstance(source, Folder) and place is not None:
+@dataclass(frozen=True)
+class _Piece:
+    """A table, or one file of a folder, in the types of all of them."""
+
+    place: int
+    where: str
+    text: tuple[str, ...]
+    types: Any = None
+
+    def batches(self) -> Any:
         import pyarrow as pa
 
-        schema = batches.schema
-        inner = source.pieces[place].batches(_BATCH, source.names)
-        batches = pa.RecordBatchReader.from_batches(schema, (one.cast(schema) for one in inner))
-    with store.writing(f"input/{place or 0:06}.parquet") as part:
-        write_table(batches, part, name="part.parquet")
+        if self.types is None:
+            return open_table(self.where, text=self.text).batches()
+        texts = [field.name for field in self.types if pa.types.is_string(field.type)]
+        return in_types(open_table(self.where, text=texts), self.types)
+
+
+def _copy(store: Store, piece: _Piece) -> None:
+    """Copy a table as Parquet."""
+    with store.writing(f"input/{piece.place:06}.parquet") as part:
+        write_table(piece.batches(), part, name="part.parquet")
 
 
 def _code(store: Store, item: tuple[str, str, str]) -> _Found:
@@ -125,13 +136,12 @@ def _rows(store: Store, item: tuple[int, list[str]]) -> int:
     rows = np.arange(n)
     if dropping:
         rows = np.flatnonzero(~np.logical_or.reduce([store.get(f"{key}-dropped") for key in dropping]))
-    with store.writing(ROWS) as part, part.open("xb") as file:
-        np.save(file, rows)
+    store.put_array(ROWS, rows)
     return len(rows)
 
 
 def _take(store: Store, item: tuple[str, str]) -> None:
     name, key = item
-    rows = np.load(store.sealed(ROWS), mmap_mode="r")
+    rows = store.array(ROWS)
     put_column(store, f"{key}-kept", after_drop(get_column(store, key, store.shared("schema"), name).take(rows)))
     store.drop(key)

@@ -23,6 +23,7 @@ __all__ = ["DaskEngine"]
 _FAILURES = 3  # workers that a job may outlive before it is given up; Dask's own default
 _WAIT = 30.0  # seconds for the scheduler to answer, and for a worker to be there
 _IDLE = 60.0  # seconds in which jobs wait and no worker does anything
+_PARCELS = 256  # into which the items of a job are put at most
 _LOOK = 2.0  # seconds between two looks at the workers while jobs run
 _ALIKE = ("numpy", "numba", "pyarrow")  # whose versions must be the same everywhere, for the same bytes
 _LOGS = ("distributed", "distributed.client")  # silent: what went wrong is told in one error
@@ -75,8 +76,8 @@ class DaskEngine(Engine):
             if self._client.status != "running":
                 raise ConnectionError
             self._check_workers(store)
-            futures += (self._client.submit(_run, job, str(store.folder), item, pure=False) for item in items)
-            found, failure = self._collect(futures, what, report)
+            futures += (self._client.submit(_run, job, str(store.folder), some, pure=False) for some in _parcels(items))
+            found, failure = self._collect(futures, what, _of_items(report, len(items)))
         except KilledWorker as error:  # after it was done: its result was lost with its worker
             failure = error
         except self._lost as error:
@@ -94,7 +95,7 @@ class DaskEngine(Engine):
         if failure is not None:
             raise failure
         store.drop(*(key for _, keys in found for key in keys))
-        return [result for result, _ in found]
+        return [result for results, _ in found for result in results]
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
@@ -130,9 +131,8 @@ class DaskEngine(Engine):
                 some = [finished.get(timeout=_LOOK)]
                 break
             except Empty:
-                workers = self._client.sync(
-                    self._client.scheduler.identity, n_workers=-1, callback_timeout=_WAIT
-                )["workers"].values()
+                about = self._client.sync(self._client.scheduler.identity, n_workers=-1, callback_timeout=_WAIT)
+                workers = about["workers"].values()
             if any(worker["metrics"]["task_counts"].get("executing") for worker in workers):
                 idle_since = time.monotonic()
             if time.monotonic() - idle_since > _IDLE:
@@ -203,10 +203,22 @@ def _local_cluster(distributed: Any, workers: int | None) -> Any:
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": False},
             silence_logs="CRITICAL",
+            preload=["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],  # Ctrl-C is for us: we end them
         )
 
 
 # --------------------------------------------------------------------------------------- what runs on workers
+
+
+def _parcels(items: Sequence[Any]) -> list[Sequence[Any]]:
+    """Items in at most some hundred parcels: sending thousands of small jobs one by one would take longer than they."""
+    size = -(-len(items) // _PARCELS)
+    return [items[start : start + size] for start in range(0, len(items), size)] if items else []
+
+
+def _of_items(report: Report | None, items: int) -> Report | None:
+    """A report on parcels, told in items."""
+    return None if report is None else lambda what, done, parcels: report(what, done * items // parcels, items)
 
 
 class _Keeping(Store):
@@ -220,9 +232,9 @@ class _Keeping(Store):
         self.dropped += keys
 
 
-def _run(job: Job, folder: str, item: Any) -> tuple[Any, list[str]]:
+def _run(job: Job, folder: str, items: Sequence[Any]) -> tuple[list[Any], list[str]]:
     store = _Keeping(folder)
-    return job(store, item), store.dropped
+    return [job(store, item) for item in items], store.dropped
 
 
 def _about(folder: str) -> tuple[dict[str, str], bool]:

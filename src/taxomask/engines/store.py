@@ -13,6 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import EngineError
 from ..leftovers import sweep, temporary_name
 
@@ -21,7 +24,7 @@ __all__ = ["Store"]
 _HEAD = struct.Struct("<8sIQ")  # a mark, the checksum, the length
 _MARK = b"taxomask"
 _SCRATCH = "scratch"
-_SEALS = "seals"
+_SEALS, _KINDS = "seals", "kinds"
 _memory: dict[Path, dict[Any, Any]] = {}
 
 
@@ -41,7 +44,7 @@ class Store:
     def temporary(cls, beside: Path) -> Iterator[Store]:
         """A store that is gone in the end; what a killed run left behind is removed first."""
         sweep(beside, _SCRATCH)
-        folder = temporary_name(beside, _SCRATCH)
+        folder = temporary_name(beside.absolute(), _SCRATCH)  # workers are in other folders
         try:
             folder.mkdir(mode=0o700)
         except OSError as error:
@@ -78,10 +81,10 @@ class Store:
             with path.open("rb") as file:
                 mark, checksum, length = _HEAD.unpack(file.read(_HEAD.size))
                 summed = _Summed(file)
-                value = pickle.load(summed)  # noqa: S301: written by a job of the same run
+                value = pickle.load(summed)  # written by a job of the same run
                 if (mark, checksum, length) == (_MARK, summed.checksum, summed.length):
                     return value
-        except Exception:  # noqa: BLE001: a damaged file can make the reader fail in any way
+        except Exception:  # a damaged file can make the reader fail in any way
             pass
         raise _damaged(path)
 
@@ -113,6 +116,17 @@ class Store:
             checksum = _checksum(part)
         self.put(f"{_SEALS}/{key}", checksum)
 
+    def put_array(self, key: str, array: NDArray[Any]) -> None:
+        """Keep numbers, to be mapped into memory."""
+        with self.writing(key) as part:
+            array.tofile(part)
+        self.put(f"{_KINDS}/{key}", array.dtype)
+
+    def array(self, key: str) -> NDArray[Any]:
+        """Numbers that were kept, mapped into memory."""
+        path, kind = self.sealed(key), self.shared(f"{_KINDS}/{key}")
+        return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)
+
     def sealed(self, key: str) -> Path:
         """A file that was filled, if it is as it was then; looked at once in each process."""
         path, memory = self.path(key), self.memory
@@ -133,7 +147,7 @@ class Store:
             part.chmod(0o600)
             part.replace(path)
         except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else str(error)
+            reason = os.strerror(error.errno) if error.errno else f"{error} (perhaps the disk is full)"
             raise EngineError(
                 f"the intermediate file {path} cannot be written: {reason}.",
                 hint="Nothing was released. Make room, or choose another folder with 'engine: {scratch: …}'.",

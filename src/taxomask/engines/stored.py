@@ -27,7 +27,7 @@ from .store import Store
 
 __all__ = ["ROWS", "Stored", "StoredGroups", "StoredSite", "get_column", "open_input", "opened", "put_column"]
 
-ROWS = "rows.npy"  # mapped into memory, not read: few jobs look at it
+ROWS = "rows"  # mapped into memory, not read: few jobs look at it
 
 
 # --------------------------------------------------------------------------------------- columns
@@ -181,8 +181,7 @@ class StoredSite(Site):
     @property
     def rows(self) -> NDArray[np.int64]:
         """The row of each record in the table as it came."""
-        rows: NDArray[np.int64] = np.load(self.store.sealed(ROWS), mmap_mode="r")
-        return rows
+        return self.store.array(ROWS)
 
 
 class StoredGroups(Groups):

@@ -2,8 +2,13 @@
 """Swaps of categories between dynamic intervals at opposite ends (Algorithm 2), from a table of distances.
 
 Places are ordered by category, then by one random permutation of the records, ``draws``: that of each place. In row c
-of ``order`` the categories stand by their distance from c, in row c of ``level`` is the number of the distance of each
-category: equal levels are tied.
+of ``order`` the categories stand by their distance from c; the last of each class of tied ones is marked by a high bit.
+
+borders = (border, offset, prefix, extra)
+    The k closest records of each category, see `find_borders` and `cut_borders`.
+walk = (counts, near, far, members, parts)
+    For each category the number of its free places, the first category in its row that has any, its farthest class that
+    has any (from, to, the category there), and the set of the categories of this class; and room to count.
 """
 
 from __future__ import annotations
@@ -11,10 +16,14 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel
-from ._swap_kernels import FREE, draw, free_before, free_between, nth_free, take
+from ._swap_kernels import FREE, any_free, bare, draw, free_between, take
 
-_TRIES = 6
+_TRIES = 24
 _MOST_LEVELS = 1 << 15
+LAST, CATEGORY = np.uint16(0x8000), np.uint16(0x7FFF)
+BORDERS = "Tuple((i8[:, ::1], i8[::1], i4[::1], i4[::1]))"
+WALK = "Tuple((i4[::1], i8[::1], i8[:, ::1], u8[:, ::1], i8[::1]))"
+_ONE = np.uint64(1)
 
 
 @kernel("i8(f8[:, ::1], f8[::1], i4[::1])")
@@ -41,13 +50,14 @@ def distinct_distances(table, keys, slots):
     return found
 
 
-@kernel("void(f8[:, ::1], f8[::1], i4[::1], i8, u2[:, ::1], u2[:, ::1])")
-def sort_rows(table, keys, slots, levels, order, level):
+@kernel("void(f8[:, ::1], f8[::1], i4[::1], i8, u2[:, ::1])")
+def sort_rows(table, keys, slots, levels, order):
     """Order each row by counting how often each distance occurs; ``slots`` has the rank of each."""
     mask = np.int64(len(slots) - 1)
     start = np.empty(levels + 1, dtype=np.int64)
+    ranks = np.empty(len(table), dtype=np.uint16)
     for c in range(len(table)):
-        row, ranks, sequence = table[c], level[c], order[c]
+        row, sequence = table[c], order[c]
         bits = row.view(np.int64)
         start[:] = 0
         for b in range(len(row)):
@@ -56,28 +66,33 @@ def sort_rows(table, keys, slots, levels, order, level):
             while keys[at] != row[b]:
                 at = (at + 1) & mask
             ranks[b] = np.uint16(slots[at])
-            start[slots[at] + 1] += 1
+            start[ranks[b] + 1] += 1
         for i in range(levels):
             start[i + 1] += start[i]
         for b in range(len(row)):
             sequence[start[ranks[b]]] = np.uint16(b)
             start[ranks[b]] += 1
+        for i in range(levels):
+            if start[i] > 0:  # where the next class begins
+                sequence[start[i] - 1] |= LAST
 
 
-@kernel("void(i8, i8[::1], u2[:, ::1], u2[:, ::1], i8[:, ::1])")
-def find_borders(k, start, order, level, border):
+@kernel("void(i8, i8[::1], u2[:, ::1], i8[:, ::1])")
+def find_borders(k, start, order, border):
     """For each category: the border class in its row (from, to), and how many records of it the interval takes.
 
     The interval is the k closest records, the reference left out.
     """
     for c in range(len(order)):
-        row, ranks = order[c], level[c]
+        row = order[c]
         inside, first, i = np.int64(-1), np.int64(0), np.int64(0)
         while True:
             first = i
-            size = np.int64(0)
-            while i < len(row) and ranks[row[i]] == ranks[row[first]]:
-                size += start[row[i] + 1] - start[row[i]]
+            size, last = np.int64(0), False
+            while not last:
+                x = row[i] & CATEGORY
+                size += start[x + 1] - start[x]
+                last = row[i] >= LAST
                 i += 1
             if inside + size >= k:
                 break
@@ -85,7 +100,7 @@ def find_borders(k, start, order, level, border):
         border[c, 0], border[c, 1], border[c, 2] = first, i, k - max(inside, 0)
 
 
-@kernel()
+@bare()
 def cut(start, draws, members, need, below, prefix):
     """How many places of each of some categories hold the ``need`` smallest draws of all; ``below`` is a first guess.
 
@@ -135,7 +150,7 @@ def cut_borders(start, draws, order, border, offset, prefix, extra):
     """How many places of each category of the border class belong to the interval of each category, see `cut`."""
     n = np.int64(len(draws))
     for c in range(len(order)):
-        members = order[c, border[c, 0] : border[c, 1]]
+        members = order[c, border[c, 0] : border[c, 1]] & CATEGORY
         mine = prefix[offset[c] : offset[c + 1]]
         need, total = border[c, 2], np.int64(0)
         for y in range(len(members)):
@@ -146,114 +161,125 @@ def cut_borders(start, draws, order, border, offset, prefix, extra):
         extra[c] = np.int32(-1) if found < 0 else np.int32(members[found])
 
 
-@kernel()
+@bare()
 def _part(free, counts, start, x, stop):
     """How many of the first places of a category are free."""
     if counts[x] == 0 or stop >= start[x + 1] - start[x]:
-        return counts[x]
+        return np.int64(counts[x])
     return free_between(free, start[x], start[x] + stop)
 
 
-@kernel()
-def _closest(free, counts, start, row, border, prefix, extra, parts, state):
+@bare()
+def _closest(free, counts, start, row, first, prefix, extra, parts, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from.
 
-    ``extra`` is the category from which one more place is taken for the reference, which is not in its own interval;
-    ``parts`` is room for the number of free places of each category.
+    The places are those of the ``first`` categories in the row and, of each one after these, as many as ``prefix`` says
+    and one more of the category ``extra``; ``parts`` is room for the number of free ones of each.
     """
     choice = np.int64(0)
-    for i in range(border[0]):
-        parts[i] = counts[row[i]]
+    for i in range(first):
+        parts[i] = counts[row[i] & CATEGORY]
         choice += parts[i]
-    for i in range(border[0], border[1]):
-        x = row[i]
-        parts[i] = _part(free, counts, start, x, prefix[i - border[0]] + (1 if x == extra else 0))
-        choice += parts[i]
+    for i in range(len(prefix)):
+        x = np.int64(row[first + i] & CATEGORY)
+        parts[first + i] = _part(free, counts, start, x, prefix[i] + (1 if x == extra else 0))
+        choice += parts[first + i]
     if choice == 0:
         return np.int64(-1), choice
     j, i = draw(state, choice), np.int64(0)
     while j >= parts[i]:
         j -= parts[i]
         i += 1
-    return nth_free(free, free_before(free, start[row[i]]) + j), choice
+    x = np.int64(row[i] & CATEGORY)
+    stop = start[x + 1]
+    if i >= first:
+        stop = min(stop, start[x] + prefix[i - first] + (1 if x == extra else 0))
+    return any_free(free, start[x], stop, parts[i], state), choice
 
 
-@kernel()
-def _closest_free(free, counts, start, row, ranks, near, k, left, state):
+@bare()
+def _closest_free(free, counts, start, row, near, k, left, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
-        return (nth_free(free, draw(state, left)) if left else np.int64(-1)), left
-    choice = np.int64(0)
-    i = near
-    while True:
-        level = ranks[row[i]]
-        while i < len(row) and ranks[row[i]] == level:
-            choice += counts[row[i]]
-            i += 1
-        if choice >= k:
-            break
-    j = draw(state, choice)
-    i = near
-    while j >= counts[row[i]]:
-        j -= counts[row[i]]
+        return (any_free(free, 0, start[-1], left, state) if left else np.int64(-1)), left
+    choice, i, last = np.int64(0), near, False
+    while choice < k or not last:
+        choice += counts[row[i] & CATEGORY]
+        last = row[i] >= LAST
         i += 1
-    return nth_free(free, free_before(free, start[row[i]]) + j), choice
+    return _pick(free, counts, start, row, near, choice, state), choice
 
 
-@kernel()
-def _farthest(free, counts, start, categories, row, ranks, far, left, state):
+@bare()
+def _pick(free, counts, start, row, i, choice, state):
+    """A random one of this many free places of the categories in a row from the i-th on."""
+    j = draw(state, choice)
+    while j >= counts[row[i] & CATEGORY]:
+        j -= counts[row[i] & CATEGORY]
+        i += 1
+    x = np.int64(row[i] & CATEGORY)
+    return any_free(free, start[x], start[x + 1], counts[x], state)
+
+
+@bare()
+def _find_farthest(counts, row, far, members):
+    """Find the farthest class of a row in which there are free places."""
+    first, last = far[0], far[1]
+    while counts[row[last] & CATEGORY] == 0:
+        last -= 1
+    if last < first:
+        for i in range(len(members)):
+            members[i] = 0
+        first = last + 1
+        while first == last + 1 or (first > 0 and row[first - 1] < LAST):
+            first -= 1
+            x = row[first] & CATEGORY
+            members[x >> 6] |= _ONE << np.uint64(x & 63)
+    far[0], far[1], far[2] = first, last, row[last] & CATEGORY
+
+
+@bare()
+def _farthest(free, counts, start, categories, row, far, members, left, state):
     """A random one of the free places farthest away: by trying some, or else by counting."""
-    level = ranks[row[far]]
+    if counts[far[2]] == 0 or far[0] > far[1]:
+        _find_farthest(counts, row, far, members)
     for _ in range(_TRIES):
-        place = nth_free(free, draw(state, left))
-        if ranks[categories[place]] == level:
+        place = any_free(free, 0, start[-1], left, state)
+        x = categories[place]
+        if (members[x >> 6] >> np.uint64(x & 63)) & _ONE == _ONE:
             return place
-    total, i = np.int64(0), far
-    while i >= 0 and ranks[row[i]] == level:
-        total += counts[row[i]]
-        i -= 1
-    j = draw(state, total)
-    i = far
-    while j >= counts[row[i]]:
-        j -= counts[row[i]]
-        i -= 1
-    return nth_free(free, free_before(free, start[row[i]]) + j)
+    total = np.int64(0)
+    for i in range(far[0], far[1] + 1):
+        total += counts[row[i] & CATEGORY]
+    return _pick(free, counts, start, row, far[0], total, state)
 
 
-@kernel(
-    f"i8(i8, i8, b1, i8[::1], u2[::1], u2[:, ::1], u2[:, ::1], i8[:, ::1], i8[::1], i4[::1], i4[::1], {FREE}, u8[::1], "
-    "i8[:, ::1], i8[::1])"
-)
-def swap_at_ends(
-    place, k, whole, start, categories, order, level, border, offset, prefix, extra, free, state, pairs, candidates
-):
+@bare(f"i8(i8, i8, b1, i8[::1], u2[::1], u2[:, ::1], {BORDERS}, {WALK}, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+def swap_at_ends(place, k, whole, start, categories, order, borders, walk, free, state, pairs, candidates):
     """Algorithm 2 from a first place on; returns the number of steps."""
-    c = len(order)
-    counts, parts = np.empty(c, dtype=np.int64), np.empty(c, dtype=np.int64)
-    near, far = np.zeros(c, dtype=np.int64), np.full(c, c - 1, dtype=np.int64)
-    for x in range(c):
-        counts[x] = start[x + 1] - start[x]
+    border, offset, prefix, extra = borders
+    counts, near, far, members, parts = walk
     left, steps = np.int64(len(categories)), np.int64(0)
     while True:
         x = np.int64(categories[place])
-        row, ranks = order[x], level[x]
+        row = order[x]
         take(free, place)
         counts[x] -= 1
         left -= 1
         if whole:
-            while left > 0 and counts[row[near[x]]] == 0:
+            while left > 0 and counts[row[near[x]] & CATEGORY] == 0:
                 near[x] += 1
-            partner, choice = _closest_free(free, counts, start, row, ranks, near[x], k, left, state)
+            partner, choice = _closest_free(free, counts, start, row, near[x], k, left, state)
         else:
             mine = prefix[offset[x] : offset[x + 1]]
             more = np.int64(-1)
             if border[x, 0] == 0:  # the reference is in its own border class
                 at = np.int64(0)
-                while row[at] != x:
+                while row[at] & CATEGORY != x:
                     at += 1
                 if place - start[x] < mine[at]:
                     more = np.int64(extra[x])
-            partner, choice = _closest(free, counts, start, row, border[x], mine, more, parts, state)
+            partner, choice = _closest(free, counts, start, row, border[x, 0], mine, more, parts, state)
         pairs[steps, 0] = pairs[steps, 1] = place
         candidates[steps] = choice
         if partner >= 0:
@@ -264,6 +290,4 @@ def swap_at_ends(
         steps += 1
         if left == 0:
             return steps
-        while counts[row[far[x]]] == 0:
-            far[x] -= 1
-        place = _farthest(free, counts, start, categories, row, ranks, far[x], left, state)
+        place = _farthest(free, counts, start, categories, row, far[x], members[x], left, state)

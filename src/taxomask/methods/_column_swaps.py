@@ -70,26 +70,32 @@ def _swap_categories(
     from ._category_swap_kernels import cut_borders, find_borders, swap_at_ends
 
     assert isinstance(column, CategoricalColumn)
-    order, level = _neighbours(column)
+    order = _neighbours(column)
     border = np.zeros((len(order), 3), dtype=np.int64)
     if not whole:
-        find_borders(k, places.start, order, level, border)
+        find_borders(k, places.start, order, border)
     offset = np.concatenate([[0], np.cumsum(border[:, 1] - border[:, 0])])
     prefix, extra = np.empty(offset[-1], dtype=np.int32), np.empty(len(order), dtype=np.int32)
     if not whole:
         cut_borders(places.start, places.draws, order, border, offset, prefix, extra)
-    categories = places.codes.astype(np.uint16)
-    free = free_set(len(categories))
+    c = len(order)
+    walk = (
+        np.diff(places.start).astype(np.int32),
+        np.zeros(c, dtype=np.int64),
+        np.tile(np.array([c, c - 1, 0]), (c, 1)),
+        np.empty((c, c // 64 + 1), dtype=np.uint64),
+        np.empty(c, dtype=np.int64),
+    )
     steps: int = swap_at_ends(
-        first, k, whole, places.start, categories, order, level, border, offset, prefix, extra, free, state, pairs,
-        candidates,
+        first, k, whole, places.start, places.codes.astype(np.uint16), order, (border, offset, prefix, extra), walk,
+        free_set(len(places.codes)), state, pairs, candidates,
     )  # fmt: skip
     return steps
 
 
-def _neighbours(column: CategoricalColumn) -> tuple[Rows, Rows]:
-    """For each category all categories by distance, and the number of the distance of each: equal ones are tied."""
-    from ._category_swap_kernels import distinct_distances, sort_rows
+def _neighbours(column: CategoricalColumn) -> NDArray[np.uint16]:
+    """For each category all categories by distance, the last of those that are tied marked by `LAST`."""
+    from ._category_swap_kernels import LAST, distinct_distances, sort_rows
 
     c = len(column.categories)
     if c > _MOST:
@@ -97,23 +103,24 @@ def _neighbours(column: CategoricalColumn) -> tuple[Rows, Rows]:
             f"column {column.attribute.name!r} has {c:,} different categories; rank swapping can treat {_MOST:,}.",
             hint="Use RandomSwapping, or generalise the column first.",
         )
-    order, level = np.empty((c, c), dtype=np.uint16), np.empty((c, c), dtype=np.uint16)
+    order = np.empty((c, c), dtype=np.uint16)
     if not isinstance(column, TaxonomicColumn):  # one's own category, then all others
-        order[:], level[:] = np.arange(c), 1
         each = np.arange(c)
-        order[each, each], order[:, 0], level[each, each] = 0, each, 0
-        return order, level
+        order[:] = each
+        order[each, each], order[:, 0] = 0, each
+        order[:, [0, -1]] |= LAST
+        return order
     keys, slots = np.full(1 << 16, np.nan), np.full(1 << 16, -1, dtype=np.int32)
     if distinct_distances(column.table, keys, slots) >= 0:
         known = slots >= 0
         different, ranks = np.unique(keys[known], return_inverse=True)
         slots[known] = ranks
-        sort_rows(column.table, keys, slots, len(different), order, level)
-        return order, level
-    for i, row in enumerate(column.table):  # distances that hardly tie
-        level[i] = np.unique(row, return_inverse=True)[1]
-        order[i] = np.argsort(level[i], kind="stable")
-    return order, level
+        sort_rows(column.table, keys, slots, len(different), order)
+        return order
+    for row, distances in zip(order, column.table, strict=True):  # distances that hardly tie
+        row[:] = np.argsort(distances, kind="stable")
+        row[np.append(np.diff(distances[row]) > 0, True)] |= LAST
+    return order
 
 
 def _most_distant(column: Column, values: Float, sizes: NDArray[np.int64]) -> NDArray[np.intp]:

@@ -16,20 +16,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
 from ._category_swap_kernels import cut
 from ._record_far_kernels import LEAVES, farthest, remove
-from ._record_tree_kernels import BOXES, QUERY, SPACE, TREE, ask, away, closest, refit
-from ._swap_kernels import draw, free_before, free_between, is_free, nth_free, take
+from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask, away
+from ._record_tree_kernels import closest, refit
+from ._swap_kernels import any_free, bare, draw, free_between, is_free, take
 
 _TRIES = 12
 NEAR = f"Tuple(({SPACE}, {TREE}, {BOXES}, {QUERY}))"
 FAR = f"Tuple(({SPACE}, {TREE}, {BOXES}, {QUERY}, {LEAVES}, f8[::1]))"
 POOL = "Tuple((i4[::1], i4[::1], i8[:, ::1], i8[::1]))"
-ROOM = "Tuple((f8[::1], i8[::1], i4[::1], f8[::1]))"
+ROOM = "Tuple((f8[::1], i8[::1], i4[::1], f8[::1], f8[::1]))"
 
 
-@kernel()
+@bare()
 def _list_closest(space, tree, boxes, query, sizes, start, draws, k, u, pool, room):
     """List the k closest records of a combination: whole combinations, then the first places of the border class."""
     members, prefix, lists, used = pool
@@ -65,7 +65,7 @@ def _list_closest(space, tree, boxes, query, sizes, start, draws, k, u, pool, ro
     used[0] = at
 
 
-@kernel()
+@bare()
 def _part(free, counts, start, x, stop):
     """How many of the first places of a combination are free."""
     if counts[x] == 0 or stop >= start[x + 1] - start[x]:
@@ -73,7 +73,7 @@ def _part(free, counts, start, x, stop):
     return free_between(free, start[x], start[x] + stop)
 
 
-@kernel()
+@bare()
 def _closest(free, counts, start, pool, entry, extra, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from."""
     members, prefix = pool[0], pool[1]
@@ -89,12 +89,13 @@ def _closest(free, counts, start, pool, entry, extra, state):
         x = members[i]
         part = counts[x] if i < border else _part(free, counts, start, x, prefix[i] + (1 if x == extra else 0))
         if j < part:
-            return nth_free(free, free_before(free, start[x]) + j), choice
+            stop = start[x + 1] if i < border else min(start[x + 1], start[x] + prefix[i] + (1 if x == extra else 0))
+            return any_free(free, start[x], stop, part, state), choice
         j -= part
     return np.int64(-1), choice  # never reached
 
 
-@kernel()
+@bare()
 def _is_first(pool, entry, u, rank):
     """Whether the place of this rank in combination u is one of the first in its own border class."""
     for i in range(entry[0] + entry[1], entry[0] + entry[1] + entry[2]):
@@ -103,11 +104,11 @@ def _is_first(pool, entry, u, rank):
     return False
 
 
-@kernel()
+@bare()
 def _closest_free(space, tree, boxes, query, free, counts, start, k, left, room, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
-        return (nth_free(free, draw(state, left)) if left else np.int64(-1)), left
+        return (any_free(free, 0, start[-1], left, state) if left else np.int64(-1)), left
     found = room[2]
     _, count = closest(space, tree, boxes, query, counts, k, room)
     choice = np.int64(0)
@@ -117,55 +118,51 @@ def _closest_free(space, tree, boxes, query, free, counts, start, k, left, room,
     while j >= counts[found[i]]:
         j -= counts[found[i]]
         i += 1
-    return nth_free(free, free_before(free, start[found[i]]) + j), choice
+    return any_free(free, start[found[i]], start[found[i] + 1], counts[found[i]], state), choice
 
 
-@kernel()
+@bare()
 def _next(side, anything, weights, start, combination, left, u, witness, most, state):
     """A random one of the places farthest from a combination: by trying some, or the one that is known, or a search."""
-    space, _, boxes, query, leaves, room = side
+    space, tree, boxes, query, leaves, room = side
     ask(space, query, u)
     v, best = np.int64(-1), -1.0
     for _ in range(_TRIES):
-        place = nth_free(anything, draw(state, left))
+        place = any_free(anything, 0, start[-1], left, state)
         distance = away(space, query, combination[place])
         if distance >= most[u]:
             return place
         if distance > best:
             v, best = np.int64(combination[place]), distance
     if witness[u] < 0 or weights[witness[u]] == 0:
-        witness[u], most[u] = farthest(space, boxes, leaves, query, weights, room, v, best, most[u], state)
+        witness[u], most[u] = farthest(space, tree, boxes, leaves, query, weights, room, v, best, most[u], state)
     v = np.int64(witness[u])
-    return nth_free(anything, free_before(anything, start[v]) + draw(state, weights[v]))
+    return any_free(anything, start[v], start[v + 1], weights[v], state)
 
 
-@kernel()
+@bare()
 def _finish(near, far, whole, anything, weights, place, u):
     """A record has nothing left to swap."""
     take(anything, place)
     weights[u] -= 1
     if weights[u] == 0:
-        remove(far[2], far[4], far[1][1], u)
+        remove(far[1], far[2], far[4], u)
         if whole:
             refit(near[0], near[1], near[2], weights, u)
 
 
-@kernel(
-    f"void(i8, i8, b1, {NEAR}, {FAR}, i8[::1], i8[::1], i4[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], {POOL}, "
-    f"{ROOM}, u8[::1], i8[:, :, ::1], i8[:, ::1], i8[::1])"
+@bare(
+    f"void(i8, i8, b1, {NEAR}, {FAR}, i8[::1], i8[::1], i4[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], i8[::1], "
+    f"{POOL}, {ROOM}, i4[::1], f8[::1], u8[::1], i8[:, :, ::1], i8[:, ::1], i8[::1])"
 )
 def swap_records(
-    place, k, whole, near, far, sizes, start, combination, draws, bits, sums, counts, pool, room, state, pairs,
-    candidates, steps,
+    place, k, whole, near, far, sizes, start, combination, draws, bits, sums, counts, left, pool, room, witness, most,
+    state, pairs, candidates, steps,
 ):  # fmt: skip
     """Algorithm 3 from a first place on; ``steps`` gets the number of steps of each attribute."""
     m = len(bits) - 1
     anything, weights = (bits[m], sums[m]), counts[m]
     space, tree, boxes, query = near
-    left = np.zeros(m + 1, dtype=np.int64)
-    for a in range(m + 1):
-        left[a] = counts[a].sum()
-    witness, most = np.full(len(sizes), -1, dtype=np.int32), np.full(len(sizes), np.inf)
     lists = pool[2]
     while True:
         u = np.int64(combination[place])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,38 +12,36 @@ from ..microdata import CategoricalColumn, ContinuousColumn, Kind, Microdata, Ta
 from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 from ._swapping import Places, Swaps, free_set, largest, seeded
 
-__all__ = ["swap_records"]
+__all__ = ["record_terms", "swap_records"]
 
 Arrays = tuple[NDArray[Any], ...]
-_LEAF, _FAR_LEAF = 4, 128  # combinations in a leaf of the trees for near and far ones
+_LEAF, _FAR_LEAF = 32, 256  # combinations in a leaf of the trees for near and far ones
 _POOL = 1 << 23  # entries of lists of closest records that are kept
 
 
-def swap_records(
-    data: Microdata, names: tuple[str, ...], k: int, whole: bool, rng: np.random.Generator
-) -> dict[str, Swaps]:
-    """Algorithm 3: each value of a record is swapped with one of a similar record."""
+def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Generator) -> list[Swaps]:
+    """Algorithm 3: each value of a record is swapped with one of a similar record; one log for each attribute."""
     from ._record_far_kernels import settle
     from ._record_swap_kernels import swap_records as swap
     from ._record_tree_kernels import fit
 
-    terms = _terms(data, names)
-    numbers, example = _combinations(terms, data.n)
+    n, m = len(terms[0].coordinates), len(terms)
+    numbers, example = _combinations(terms, n)
     places = Places.of(numbers, len(example), rng)
-    present = np.stack([~data.columns[name].missing for name in names])[:, places.records]
+    present = np.stack([_present(term) for term in terms])[:, places.records]
     free = [free_set(row) for row in (*present, present.any(axis=0))]
     sizes = np.diff(places.start)
     counts = np.stack([np.bincount(places.codes[row], minlength=len(sizes)) for row in (*present, present.any(axis=0))])
     if not counts[-1].any():
-        return {name: Swaps(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)) for name in names}
+        return [Swaps(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)) for _ in terms]
     first = _first(terms, example, sizes, counts[-1], places, rng)
     different = [term.take(example) for term in terms]
     near = _tree(different, _LEAF)
     fit(*near[:3], sizes)
     far = _tree([_by_marginality(term, sizes) for term in different], _FAR_LEAF)
-    leaves = _leaves(far)
-    settle(*far[:3], leaves, counts[-1])
-    u, n, m, k = len(sizes), data.n, len(names), min(k, data.n - 1)
+    leaves = np.empty(len(example), dtype=np.int32), np.empty(len(far[2][5]) // 2, dtype=np.int64)
+    settle(*far[1:3], leaves, counts[-1])
+    u, k = len(sizes), min(k, n - 1)
     entries = max(_POOL, u)
     pool = (
         np.empty(0 if whole else entries, dtype=np.int32),
@@ -50,20 +49,25 @@ def swap_records(
         np.full((u, 4), -1, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
     )
-    room = np.empty(k + 2), np.empty(k + 2, dtype=np.int64), np.empty(u, dtype=np.int32), np.empty(u)
+    room = (
+        np.empty(k + 2),
+        np.empty(k + 2, dtype=np.int64),
+        np.empty(u, dtype=np.int32),
+        np.empty(u),
+        np.empty(2 * _LEAF),
+    )
     pairs, candidates = np.empty((m, n, 2), dtype=np.int64), np.empty((m, n), dtype=np.int64)
     steps = np.zeros(m, dtype=np.int64)
     bits, sums = (np.stack(part) for part in zip(*free, strict=True))
     swap(
         first, k, whole, near, (*far, leaves, np.empty(2 * _FAR_LEAF)), sizes, places.start, places.codes, places.draws,
-        bits, sums, counts, pool, room, seeded(rng), pairs, candidates, steps,
+        bits, sums, counts, counts.sum(axis=1), pool, room, np.full(u, -1, dtype=np.int32), np.full(u, np.inf),
+        seeded(rng), pairs, candidates, steps,
     )  # fmt: skip
-    return {
-        name: Swaps(places.records[pairs[a, : steps[a]]], candidates[a, : steps[a]]) for a, name in enumerate(names)
-    }
+    return [Swaps(places.records[pairs[a, : steps[a]]], candidates[a, : steps[a]]) for a in range(m)]
 
 
-def _terms(data: Microdata, names: tuple[str, ...]) -> list[Term]:
+def record_terms(data: Microdata, names: tuple[str, ...]) -> list[Term]:
     """What each attribute adds to the distance: the mean of semantic distances, or, with numbers, S-distance."""
     columns = [data.columns[name] for name in names]
     if any(isinstance(one, ContinuousColumn) or one.attribute.kind == Kind.ORDINAL for one in columns):
@@ -83,7 +87,15 @@ def _terms(data: Microdata, names: tuple[str, ...]) -> list[Term]:
     return terms
 
 
-def _combinations(terms: list[Term], n: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _present(term: Term) -> NDArray[np.bool_]:
+    """Which records have a value."""
+    if isinstance(term, NumberTerm):
+        return ~np.isnan(term.coordinates)
+    assert isinstance(term, TableTerm | EqualityTerm)
+    return term.coordinates < (len(term.table) - 1 if isinstance(term, TableTerm) else term.categories)
+
+
+def _combinations(terms: Sequence[Term], n: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The number of each record's combination of values, and a record of each combination."""
     number = np.zeros(n, dtype=np.int64)
     example = np.zeros(min(n, 1), dtype=np.int64)
@@ -97,7 +109,7 @@ def _combinations(terms: list[Term], n: int) -> tuple[NDArray[np.int32], NDArray
 
 
 def _first(
-    terms: list[Term],
+    terms: Sequence[Term],
     example: NDArray[np.int64],
     sizes: NDArray[np.int64],
     weights: NDArray[np.int64],
@@ -134,7 +146,7 @@ def _by_marginality(term: Term, sizes: NDArray[np.int64]) -> Term:
     return TableTerm(term.name, number[term.coordinates], term.table[np.ix_(order, order)])
 
 
-def _tree(terms: list[Term], leaf: int) -> tuple[Arrays, Arrays, Arrays, Arrays]:
+def _tree(terms: Sequence[Term], leaf: int) -> tuple[Arrays, Arrays, Arrays, Arrays]:
     """The combinations in the form of `RecordDistance.arrays`, a tree of them, its boxes, and room for a query."""
     from ._record_tree_kernels import build
 
@@ -143,7 +155,7 @@ def _tree(terms: list[Term], leaf: int) -> tuple[Arrays, Arrays, Arrays, Arrays]
     space = distance.arrays
     u, p, q, sizes = distance.n, space[0].shape[1], space[2].shape[1], space[5]
     leaves = 1 << max((u // leaf).bit_length() - 1, 0)  # each has leaf to 2·leaf - 1 combinations
-    tree = np.arange(u, dtype=np.int32), np.empty(u, dtype=np.int32)
+    tree = np.arange(u, dtype=np.int32), np.empty(u, dtype=np.int32), np.empty((p, u)), np.empty((q, u), dtype=np.int32)
     boxes = (
         np.empty((2 * leaves, p)),
         np.empty((2 * leaves, p)),
@@ -164,16 +176,3 @@ def _tree(terms: list[Term], leaf: int) -> tuple[Arrays, Arrays, Arrays, Arrays]
     )
     build(space, tree, leaves)
     return space, tree, boxes, query
-
-
-def _leaves(far: tuple[Arrays, Arrays, Arrays, Arrays]) -> Arrays:
-    """Room for the leaves of a tree that combinations are removed from."""
-    space, (order, _), boxes, _ = far
-    u, p, q = len(order), space[0].shape[1], space[2].shape[1]
-    return (
-        np.empty(u, dtype=np.int32),
-        np.empty(u, dtype=np.int32),
-        np.empty(len(boxes[5]) // 2, dtype=np.int64),
-        np.empty((p, u)),
-        np.empty((q, u), dtype=np.int32),
-    )

@@ -1,19 +1,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """Exact searches for near combinations of values, in a binary tree over the different combinations.
 
-space = (numbers, far, codes, tables, start, size, unequal)
-    The combinations, in the form of `RecordDistance.arrays`; see ``records/_kernels.py``.
-tree = (order, leaf_of)
-    The combinations leaf by leaf, and the leaf of each. Leaf l of L holds those from l·u // L to (l + 1)·u // L - 1; it
-    is node L + l, node i has the children 2i and 2i + 1, the root is node 1.
-boxes = (low, high, code_low, code_high, gone, count)
-    For each node the range of each number and of each code, a bit for each number that is missing somewhere, and how
-    many combinations there are.
-query = (number, code, ranges, range_start, logs, bound, node)
-    The coordinates, the minima or maxima of each run of 2^l codes in the query's rows, and a stack.
-
-Codes are in taxonomy order: a run of codes is about equally near. Bounds are added up in the order in which distances
-are: rounding is monotone, so that a bound holds to the last bit.
+What ``space``, ``tree``, ``boxes`` and ``query`` hold is told in ``_record_query_kernels.py``.
 """
 
 from __future__ import annotations
@@ -21,25 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel
-from ..records._kernels import squared
+from ._record_query_kernels import BOXES, SPACE, TREE, bound_of, leaf_distances, set_ranges
+from ._swap_kernels import bare
 
-SPACE = "Tuple((f8[:, ::1], f8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1], f8[::1]))"
-TREE = "Tuple((i4[::1], i4[::1]))"
-BOXES = "Tuple((f8[:, ::1], f8[:, ::1], i4[:, ::1], i4[:, ::1], i8[::1], i4[::1]))"
-QUERY = "Tuple((f8[::1], i4[::1], f8[::1], i8[::1], i8[::1], f8[::1], i8[::1]))"
 _PAIRS = 32
-
-
-@kernel()
-def away(space, query, u):
-    """The distance (or its square) of the query and a combination."""
-    return squared(space[0], space[1], space[2], space[3], space[4], space[5], space[6], query[0], query[1], u)
 
 
 # --------------------------------------------------------------------------------------- building
 
 
-@kernel()
+@bare()
 def _term(space, a, i, j):
     numbers, far, codes, tables, start, size, unequal = space
     p = numbers.shape[1]
@@ -56,7 +35,7 @@ def _term(space, a, i, j):
 def build(space, tree, leaves):
     """Order the combinations: halved again and again in the attribute in which pairs differ most."""
     numbers, codes = space[0], space[2]
-    order, leaf_of = tree
+    order, leaf_of, ordered_numbers, ordered_codes = tree
     u, p = len(order), numbers.shape[1]
     keys = np.empty(u)
     todo = np.empty((64, 2), dtype=np.int64)
@@ -87,9 +66,12 @@ def build(space, tree, leaves):
         for side in range(2):
             todo[depth, 0], todo[depth, 1] = leaf + side * (wide // 2), wide // 2
             depth += 1
+    for i in range(u):
+        ordered_numbers[:, i] = numbers[order[i]]
+        ordered_codes[:, i] = codes[order[i]]
 
 
-@kernel()
+@bare()
 def _fit_leaf(space, tree, boxes, weights, node, leaves):
     """Fit the box of a leaf to its combinations that have a weight."""
     numbers, codes = space[0], space[2]
@@ -119,7 +101,7 @@ def _fit_leaf(space, tree, boxes, weights, node, leaves):
             code_high[node, b] = max(code_high[node, b], codes[one, b])
 
 
-@kernel()
+@bare()
 def fit_node(boxes, node):
     """Fit the box of a node to those of its children."""
     low, high, code_low, code_high, gone, count = boxes
@@ -134,7 +116,7 @@ def fit_node(boxes, node):
     count[node] = count[x] + count[y]
 
 
-@kernel(f"void({SPACE}, {TREE}, {BOXES}, i8[::1])")
+@bare(f"void({SPACE}, {TREE}, {BOXES}, i8[::1])")
 def fit(space, tree, boxes, weights):
     """Fit all boxes to the combinations that have a weight."""
     leaves = len(boxes[5]) // 2
@@ -144,7 +126,7 @@ def fit(space, tree, boxes, weights):
         fit_node(boxes, node)
 
 
-@kernel()
+@bare()
 def refit(space, tree, boxes, weights, u):
     """Fit the boxes around a combination that has lost its weight."""
     leaves = len(boxes[5]) // 2
@@ -159,78 +141,7 @@ def refit(space, tree, boxes, weights, u):
 # --------------------------------------------------------------------------------------- searching
 
 
-@kernel()
-def ask(space, query, u):
-    """Make a combination the query."""
-    for a in range(len(query[0])):
-        query[0][a] = space[0][u, a]
-    for b in range(len(query[1])):
-        query[1][b] = space[2][u, b]
-
-
-@kernel()
-def set_ranges(space, query, most):
-    """Prepare the range minima (or, if ``most``, maxima) of the rows of the query's codes."""
-    tables, start, size = space[3], space[4], space[5]
-    code, ranges, range_start = query[1], query[2], query[3]
-    for b in range(len(code)):
-        m = size[b]
-        if m == 0:
-            continue
-        begin, first = range_start[b], start[b] + code[b] * m
-        ranges[begin : begin + m] = tables[first : first + m]
-        step = 1
-        while 2 * step <= m:
-            above, below = ranges[begin + m : begin + 2 * m], ranges[begin : begin + m]
-            stop = m - 2 * step + 1
-            left, right = below[:stop], below[step : step + stop]
-            if most:
-                for y in range(stop):
-                    above[y] = left[y] if left[y] > right[y] else right[y]
-            else:
-                for y in range(stop):
-                    above[y] = left[y] if left[y] < right[y] else right[y]
-            begin += m
-            step *= 2
-
-
-@kernel()
-def bound_of(space, boxes, query, node, most):
-    """The smallest (or largest) distance of the query and a combination in the box of a node."""
-    far, size, unequal = space[1], space[5], space[6]
-    low, high, code_low, code_high, gone, _ = boxes
-    number, code, ranges, range_start, logs, _, _ = query
-    total = 0.0
-    for a in range(len(number)):
-        value = number[a]
-        some, lowest, highest = (gone[node] >> a) & 1 == 1, low[node, a], high[node, a]
-        if value != value:
-            total += (far[a] if lowest <= highest else 0.0) if most else (0.0 if some else far[a])
-            continue
-        term = far[a] if some else (0.0 if most else np.inf)
-        if lowest <= highest:
-            if most:
-                gap = max(value - lowest, highest - value)
-                term = max(term, gap * gap)
-            else:
-                gap = max(lowest - value, value - highest, 0.0)
-                term = min(term, gap * gap)
-        total += term
-    for b in range(len(code)):
-        x, y, m = np.int64(code_low[node, b]), np.int64(code_high[node, b]), size[b]
-        if m > 0:
-            level = logs[y - x + 1]
-            at = range_start[b] + level * m
-            one, two = ranges[at + x], ranges[at + y + 1 - (np.int64(1) << level)]
-            total += max(one, two) if most else min(one, two)
-        elif most:
-            total += 0.0 if x == code[b] and y == code[b] else unequal[b]
-        else:
-            total += 0.0 if x <= code[b] and code[b] <= y else unequal[b]
-    return total
-
-
-@kernel()
+@bare()
 def _push(heap, weight, count, distance, heavy):
     """Add to a heap with the largest distance on top."""
     i = count
@@ -240,7 +151,7 @@ def _push(heap, weight, count, distance, heavy):
     heap[i], weight[i] = distance, heavy
 
 
-@kernel()
+@bare()
 def _pop(heap, weight, count):
     """Remove the top; the heap has one less then."""
     distance, heavy = heap[count - 1], weight[count - 1]
@@ -258,14 +169,15 @@ def _pop(heap, weight, count):
     heap[i], weight[i] = distance, heavy
 
 
-@kernel()
+@bare()
 def closest(space, tree, boxes, query, weights, want, room):
     """Collect the combinations within the smallest distance that holds at least this weight; there must be as much.
 
-    room = (heap, its weights, combinations found, their distances). Returns the distance and how many were found.
+    room = (heap, its weights, combinations found, their distances, distances in a leaf). Returns the distance and how
+    many were found.
     """
     order, bound, node = tree[0], query[5], query[6]
-    heap, heavy, found, distances = room
+    heap, heavy, found, distances, leaf = room
     leaves, u = len(boxes[5]) // 2, len(order)
     set_ranges(space, query, False)
     size, total, limit, count = np.int64(0), np.int64(0), np.inf, np.int64(0)
@@ -288,12 +200,11 @@ def closest(space, tree, boxes, query, weights, want, room):
                 bound[depth], node[depth] = near_y, y
                 depth += 1
             continue
-        for i in range((g - leaves) * u // leaves, (g - leaves + 1) * u // leaves):
-            one = order[i]
-            if weights[one] == 0:
-                continue
-            distance = away(space, query, one)
-            if distance > limit:
+        first, stop = (g - leaves) * u // leaves, (g - leaves + 1) * u // leaves
+        leaf_distances(space, tree, query, first, stop, leaf)
+        for i in range(stop - first):
+            distance, one = leaf[i], order[first + i]
+            if distance > limit or weights[one] == 0:
                 continue
             found[count], distances[count] = one, distance
             count += 1

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..checks import check_choice
+from ..checks import check_choice, check_integer
+from ..engines import Here, Keeper, Site, open_site
 from ..errors import PlanError
 from ..microdata import Microdata
+from ..partition import median_cuts, members
+from ..records import RecordDistance
 from ._column_swaps import swap_at_ends, swap_by_ranking
-from ._record_swaps import swap_records
+from ._record_swaps import record_terms, swap_records
 from ._swapping import Swaps, interval_size, swapped
 from .base import Masked, Method, Progress, Promise, chosen
 from .promises import Permutation
@@ -43,6 +46,9 @@ class RankSwapping(Method):
         ``"paper"``: of the k closest values of the whole table, those not yet swapped; if there is none, the value
         stays. ``"open"``: all values up to the distance within which there are at least k not yet swapped, so that
         every value finds a partner. Ties are broken at random.
+    block_size
+        For very large tables: algorithm 3 looks for similar records within blocks of at most so many, made by cutting
+        the table at medians as in `Microaggregation`; p is then a percentage of the block.
     attributes
         The columns to swap; by default all quasi-identifiers.
 
@@ -67,6 +73,7 @@ class RankSwapping(Method):
     p: float | None = None
     algorithm: Literal[1, 2, 3] = 2
     interval: Interval = "paper"
+    block_size: int | None = None
     attributes: Sequence[str] | None = None
 
     name = "rank_swapping"
@@ -77,13 +84,15 @@ class RankSwapping(Method):
     )
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        if self.block_size is not None:
+            return self.spread(Here(progress), data, rng)
+        self._check()
         names = self._attributes(data)
-        check_choice("interval", self.interval, get_args(Interval))
-        if isinstance(self.algorithm, bool) or self.algorithm not in (1, 2, 3):
-            raise PlanError(f"algorithm must be 1, 2 or 3; got {self.algorithm!r}.")
         k, whole = interval_size(self.k, self.p, data.n), self.interval == "open"
         if self.algorithm == 3:
-            return swapped(data, swap_records(data, names, k, whole, rng), k)
+            return swapped(
+                data, dict(zip(names, swap_records(record_terms(data, names), k, whole, rng), strict=True)), k
+            )
         one = swap_by_ranking if self.algorithm == 1 else swap_at_ends
         swaps: dict[str, Swaps] = {}
         for name in names:
@@ -91,6 +100,40 @@ class RankSwapping(Method):
             if progress is not None:
                 progress(len(swaps) / len(names))
         return swapped(data, swaps, k)
+
+    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
+        if self.block_size is None:
+            return super().spread(site, data, rng)
+        self._check()
+        interval_size(self.k, self.p, data.n)
+        names, prefix = self._attributes(data), site.prefix(self.name)
+        (sizes,) = site.map(_cut, [site.dump((self, data, prefix), prefix)], "cutting into blocks")
+        pieces = [(self, prefix, block, child) for block, child in enumerate(rng.spawn(len(sizes)))]
+        site.map(_swap_block, pieces, "swapping", main=True)
+        k = max(self._interval(size) for size in sizes)
+        jobs = [site.dump((data, name, place, len(sizes), k, prefix), prefix) for place, name in enumerate(names)]
+        made = [site.load(one) for one in site.map(_exchange, jobs, "exchanging")]
+        site.store.drop(f"{prefix}/space", *(f"{prefix}/swaps-{block}" for block in range(len(sizes))))
+        swaps = {name: pairs for one in made for name, pairs in (one.swaps or {}).items()}
+        notes = tuple(note for one in made for note in one.notes)
+        return Masked(site.joined(data, [one.data for one in made]), notes=notes, swaps=swaps or None)
+
+    def _check(self) -> None:
+        check_choice("interval", self.interval, get_args(Interval))
+        if isinstance(self.algorithm, bool) or self.algorithm not in (1, 2, 3):
+            raise PlanError(f"algorithm must be 1, 2 or 3; got {self.algorithm!r}.")
+        if self.block_size is None:
+            return
+        if self.algorithm != 3:
+            raise PlanError(
+                f"algorithm {self.algorithm} has no blocks.",
+                hint="Leave block_size out: it ranks large tables as well.",
+            )
+        check_integer("block_size", self.block_size, at_least=10, hint="A block must hold some similar records.")
+
+    def _interval(self, records: int) -> int:
+        """The size of the swapping interval in a block; at most all other records of it."""
+        return min(self.k, max(records - 1, 1)) if self.k is not None else interval_size(None, self.p, max(records, 2))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (Permutation(self._attributes(data)),)
@@ -102,3 +145,37 @@ class RankSwapping(Method):
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
+
+
+# --------------------------------------------------------------------------------------- jobs
+
+
+def _cut(store: Keeper, dumped: Any) -> list[int]:
+    """Keep the records of each block by themselves; how many each has."""
+    method, data, prefix = open_site(store).load(dumped)
+    space = RecordDistance.from_terms(record_terms(data, method._attributes(data)))
+    blocks = members(median_cuts(space, method.block_size))
+    store.put(f"{prefix}/space", space.take(np.empty(0, dtype=np.intp)))
+    for number, rows in enumerate(blocks):
+        store.put(f"{prefix}/block-{number}", (rows, space.records(rows)))
+    return [len(rows) for rows in blocks]
+
+
+def _swap_block(store: Keeper, item: tuple[RankSwapping, str, int, np.random.Generator]) -> None:
+    method, prefix, number, rng = item
+    rows, records = store.get(f"{prefix}/block-{number}")
+    terms = store.shared(f"{prefix}/space").with_records(records).terms
+    whole = method.interval == "open"
+    swaps = swap_records(terms, method._interval(len(rows)), whole, rng) if len(rows) > 1 else []
+    store.put(f"{prefix}/swaps-{number}", [Swaps(rows[one.pairs], one.candidates) for one in swaps])
+    store.drop(f"{prefix}/block-{number}")
+
+
+def _exchange(store: Keeper, dumped: Any) -> Any:
+    """Exchange the values of one attribute as the blocks say."""
+    site = open_site(store)
+    data, name, place, blocks, k, prefix = site.load(dumped)
+    found = [swaps[place] for number in range(blocks) if (swaps := store.get(f"{prefix}/swaps-{number}"))]
+    together = Swaps(np.concatenate([one.pairs for one in found]), np.concatenate([one.candidates for one in found]))
+    masked = swapped(data, {name: together}, k)
+    return site.dump(masked if isinstance(site, Here) else replace(masked, swaps=None), prefix)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._lean import lean
+from ._lean import inlined, lean
 
 SPACE = "Tuple((f8[:, ::1], f8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1], f8[::1]))"
 RULES = "Tuple((i8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i4[:, ::1], f8[::1], i8[::1]))"
@@ -23,7 +23,7 @@ MOST = np.int64(0x7FFFFFFFFFFFFFFF)
 SUMS = "Tuple((i8[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1]))"
 
 
-@lean()
+@inlined
 def leave(space, rules, sums, record, sign):
     """A record leaves (sign -1) or joins (1) the records that are left."""
     numbers, codes, start, size = space[0], space[2], space[4], space[5]

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """The loop of MDAV over the tree, and the list that answers "which point is farthest from the average".
 
-shell = (distance[m], point[m], numbers[m/16, p, 16], codes[m/16, q, 16], number[p], code[q], state[1], debt[4])
+shell = (distance[m], point[m], numbers[m/8, p, 8], codes[m/16, q, 16], number[p], code[q], state[1], debt[4])
     The points farthest from an earlier average (``number``, ``code``), farthest first, in sixteens as in the leaves of
     the tree, the last of them filled up with points -1 (as are those found to be used up); no point outside the list
     is farther than ``state``. The average moves little, so the farthest point is among the first of the list: the
@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._bound_kernels import QUERY, SLACK
 from ._centre_kernels import RULES, SPACE, SUMS, average
-from ._lean import lean
+from ._lean import inlined, lean
 from ._points_kernels import NEAR, POINTS, take
-from ._search_kernels import QUERY, SLACK, add_codes, eight_numbers, farthest, leaf_distances, nearest
+from ._search_kernels import add_codes, eight_numbers, farthest, leaf_distances, nearest
 from ._tree_kernels import LEAF, TREE, WIDE, refresh, remove
 from ._vectors import at_least, lowest_bit, store
 
@@ -30,7 +31,7 @@ def spread(space, gaps, tree, query, out):
     for leaf in range(len(out)):
         leaf_distances(space, gaps, tree, query, leaf)
         for i in range(LEAF):
-            out[leaf, i] = query[2][i] if i < tree[9][leaf] else -1.0
+            out[leaf, i] = query[2][i] if i < tree[7][leaf] else -1.0
 
 
 @lean()
@@ -76,7 +77,7 @@ def _move_up(shell, first, stop):
             at -= 1
             distance[at], point[at] = distance[i], point[i]
             for a in range(numbers.shape[1]):
-                numbers[at // LEAF, a, at % LEAF] = numbers[i // LEAF, a, i % LEAF]
+                numbers[at // WIDE, a, at % WIDE] = numbers[i // WIDE, a, i % WIDE]
             for b in range(codes.shape[1]):
                 codes[at // LEAF, b, at % LEAF] = codes[i // LEAF, b, i % LEAF]
     for i in range(first, at):
@@ -97,7 +98,7 @@ def _listed(space, gaps, points, query, shell):
     dead = 0
     while at < len(distance) and _reach(distance[at], drift, extra) >= best:
         leaf, half = at // LEAF, at % LEAF
-        total = eight_numbers(space, gaps, numbers, query, leaf, half)
+        total = eight_numbers(space, gaps, numbers, query, at // WIDE)
         some = np.int64(0xFF)
         if codes.shape[1] == 0:
             some = at_least(total, best)
@@ -144,7 +145,7 @@ def _outermost(space, gaps, tree, points, query, shell):
     return t
 
 
-@lean()
+@inlined
 def _grab(space, rules, sums, tree, points, dirty, t, group):
     """Put the first record of a point into a group; a point that is used up leaves the tree."""
     if take(space, rules, sums, points, t, group):
@@ -154,7 +155,7 @@ def _grab(space, rules, sums, tree, points, dirty, t, group):
             dirty[dirty[0]] = leaf
 
 
-@lean()
+@inlined
 def _become(space, points, tree, query, t):
     """Make the first record of a point the query; returns the leaf it is in."""
     record = points[2][points[0][t]]
@@ -162,7 +163,7 @@ def _become(space, points, tree, query, t):
         query[0][a] = space[0][record, a]
     for b in range(len(query[1])):
         query[1][b] = space[2][record, b]
-    return np.int64(tree[11][t]) // LEAF
+    return np.int64(tree[9][t]) // LEAF
 
 
 @lean(
@@ -184,7 +185,7 @@ def search(space, gaps, rules, sums, points, tree, shell, query, near, scratch, 
         _grab(space, rules, sums, tree, points, dirty, r, group)
         s = farthest(space, gaps, tree, points, query)
         last = points[2][points[0][s]]
-        home = np.int64(tree[11][s]) // LEAF
+        home = np.int64(tree[9][s]) // LEAF
         _grab(space, rules, sums, tree, points, dirty, s, group + 1)
         for turn in range(2):
             nearest(space, gaps, tree, points, query, near, k - 1, leaf)

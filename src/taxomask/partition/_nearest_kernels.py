@@ -9,32 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..records._kernels import squared as squared_distance
+from ._bound_kernels import QUERY, lower_bounds, set_code_ranges
 from ._centre_kernels import SPACE
 from ._lean import inlined, lean
-from ._search_kernels import QUERY, add_codes, eight_numbers, lower_bounds
+from ._search_kernels import add_codes, eight_numbers
 from ._tree_kernels import TREE, WIDE, above, below, first_child
 from ._vectors import at_most, load, lowest_bit, store
 
 _QUERIES = "f8[:, ::1], i4[:, ::1]"
-
-
-@inlined
-def _set_ranges(space, query, b):
-    """The minima of each run of 2^l codes in the row of the query's code."""
-    tables, start, size = space[3], space[4], space[5]
-    ranges, begin, m = query[5], query[6][b], size[b]
-    first = start[b] + query[1][b] * m
-    for y in range(m):
-        ranges[begin + y] = tables[first + y]
-    step = 1
-    while 2 * step <= m:
-        stop = m - 2 * step + 1
-        longer, left = ranges[begin + m : begin + 2 * m], ranges[begin : begin + stop]
-        right = ranges[begin + step : begin + step + stop]
-        for y in range(stop):
-            longer[y] = left[y] if left[y] < right[y] else right[y]
-        begin += m
-        step *= 2
 
 
 @inlined
@@ -47,7 +29,7 @@ def _set(space, query, numbers, codes, i):
     for b in range(len(query[1])):
         if query[1][b] != codes[i, b]:
             query[1][b] = codes[i, b]
-            _set_ranges(space, query, b)
+            set_code_ranges(space, query, b, False)
 
 
 @inlined
@@ -73,15 +55,15 @@ def _open(space, gaps, tree, query, g, limit, depth):
 @inlined
 def _within(space, gaps, tree, query, leaf, limit):
     """Which points of a leaf are within the limit; their δ² is in the query's room."""
-    one = eight_numbers(space, gaps, tree[7], query, leaf, 0)
+    one = eight_numbers(space, gaps, tree[5], query, 2 * leaf)
     two = one
-    if tree[9][leaf] > WIDE:
-        two = eight_numbers(space, gaps, tree[7], query, leaf, WIDE)
+    if tree[7][leaf] > WIDE:
+        two = eight_numbers(space, gaps, tree[5], query, 2 * leaf + 1)
     store(one, query[2], 0)
     store(two, query[2], WIDE)
-    some = (at_most(one, limit) | (at_most(two, limit) << WIDE)) & ((np.int64(1) << tree[9][leaf]) - 1)
-    if tree[8].shape[1] > 0 and some != 0:
-        add_codes(space, tree[8], query, leaf, some)
+    some = (at_most(one, limit) | (at_most(two, limit) << WIDE)) & ((np.int64(1) << tree[7][leaf]) - 1)
+    if tree[6].shape[1] > 0 and some != 0:
+        add_codes(space, tree[6], query, leaf, some)
         some &= at_most(load(query[2], 0), limit) | (at_most(load(query[2], WIDE), limit) << WIDE)
     return some
 
@@ -91,15 +73,15 @@ def _to_place(space, tree, query, leaf, i):
     """δ² of the query and point i of a leaf."""
     far, tables, start, size, unequal = space[1], space[3], space[4], space[5], space[6]
     total = 0.0
-    for a in range(tree[7].shape[1]):
-        x, y = tree[7][leaf, a, i], query[0][a]
+    for a in range(tree[5].shape[1]):
+        x, y = tree[5][2 * leaf + i // WIDE, a, i % WIDE], query[0][a]
         gap = x - y
         if gap == gap:
             total += gap * gap
         elif x == x or y == y:
             total += far[a]
-    for b in range(tree[8].shape[1]):
-        x, y = tree[8][leaf, b, i], query[1][b]
+    for b in range(tree[6].shape[1]):
+        x, y = tree[6][leaf, b, i], query[1][b]
         if size[b] > 0:
             total += tables[start[b] + y * size[b] + x]
         elif x != y:
@@ -132,7 +114,7 @@ def nearest(space, gaps, tree, query, weight, numbers, codes, order, squared, ti
                 continue
             leaf = g - inner
             some = _within(space, gaps, tree, query, leaf, limit)
-            who = tree[10][leaf]
+            who = tree[8][leaf]
             while some != 0:
                 j = lowest_bit(some)
                 some &= some - 1
@@ -185,7 +167,7 @@ def within(space, gaps, tree, query, numbers, codes, squared, i, found, end):
                 depth = _open(space, gaps, tree, query, g, squared[i], depth)
                 continue
             some = _within(space, gaps, tree, query, g - inner, squared[i])
-            who = tree[10][g - inner]
+            who = tree[8][g - inner]
             while some != 0:
                 j = lowest_bit(some)
                 some &= some - 1
@@ -223,8 +205,8 @@ def count_inside(space, tree, query, weight, until, low, high, codes, out):
     """
     tables, start, size = space[3], space[4], space[5]
     ranges, range_start, logs = query[5], query[6], query[7]
-    inner, node, count = tree[0][1], query[4], tree[9]
-    p, q = tree[7].shape[1], tree[8].shape[1]
+    inner, node, count = tree[0][1], query[4], tree[7]
+    p, q = tree[5].shape[1], tree[6].shape[1]
     query[1][:] = -1
     for i in range(len(out)):
         _set(space, query, low, codes, i)
@@ -238,28 +220,28 @@ def count_inside(space, tree, query, weight, until, low, high, codes, out):
                 for j in range(count[leaf]):
                     inside = True
                     for a in range(p):
-                        value = tree[7][leaf, a, j]
+                        value = tree[5][2 * leaf + j // WIDE, a, j % WIDE]
                         inside &= low[i, a] <= value and value <= high[i, a]
                     for b in range(q):
-                        code, other = codes[i, b], tree[8][leaf, b, j]
+                        code, other = codes[i, b], tree[6][leaf, b, j]
                         if size[b] > 0:
                             inside &= tables[start[b] + code * size[b] + other] == 0.0
                         else:
                             inside &= code == other or code == 0 or other == 0
                     if inside:
-                        total += weight[tree[10][leaf, j]]
+                        total += weight[tree[8][leaf, j]]
                 continue
             first = first_child(tree[0], g)
             for j in range(WIDE):
-                if tree[5][g, j] < 0:
+                if tree[3][g, j] < 0:
                     continue
                 meets, inside = True, True
                 for a in range(p):
-                    x, y = tree[1][g, a, j], tree[2][g, a, j]
+                    x, y = tree[1][g, a, 0, j], tree[1][g, a, 1, j]
                     meets &= x <= high[i, a] and low[i, a] <= y
                     inside &= low[i, a] <= x and y <= high[i, a]
                 for b in range(q):
-                    left, right = np.int64(tree[3][g, b, j]), np.int64(tree[4][g, b, j])
+                    left, right = np.int64(tree[2][g, b, 0, j]), np.int64(tree[2][g, b, 1, j])
                     if size[b] > 0:
                         level = logs[right - left + 1]
                         at = range_start[b] + level * size[b]

@@ -11,13 +11,13 @@ import numpy as np
 
 from .._jit import kernel
 from ._centre_kernels import leave
-from ._lean import lean
+from ._lean import inlined, lean
 
 POINTS = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1]))"
 NEAR = "Tuple((f8[::1], i8[::1], i8[::1]))"
 
 
-@lean()
+@inlined
 def take(space, rules, sums, points, t, group):
     """Put the first record of point t into a group; True if it was its last."""
     head, end, records, groups = points
@@ -28,11 +28,13 @@ def take(space, rules, sums, points, t, group):
     return head[t] == end[t]
 
 
-@lean()
+@inlined
 def offer(points, near, have, want, t, distance):
     """Enter the records of point t into the list of the nearest; returns how many it has."""
     head, end, records, _ = points
     distances, who, whose = near
+    if have == want and distance > distances[want - 1]:
+        return have
     for place in range(head[t], end[t]):
         record = records[place]
         at = have

@@ -14,7 +14,7 @@ import numpy as np
 
 from ._lean import inlined
 from ._tree_kernels import WIDE, above, below
-from ._vectors import add_squares, short_zeros
+from ._vectors import add_squares, filled
 
 TINY = 1e-37  # more than what a sum of squares in 32 bits can lose by underflow
 
@@ -31,18 +31,18 @@ def norm_of(gaps, tree, query):
     norm = 0.0
     for a in range(len(query[0])):
         if not gaps[a]:
-            norm += (query[0][a] - tree[12][a]) ** 2
+            norm += (query[0][a] - tree[10][a]) ** 2
     return norm
 
 
 @inlined
 def blurring(tree, norm):
     """How much rounding to 32 bits can change the distance of the query and a point, at most; infinite: very much."""
-    if len(tree[13]) == 0:
+    if len(tree[11]) == 0:
         return np.inf
     most = 0.0
     for j in range(WIDE):
-        most = max(most, tree[5][0, j])
+        most = max(most, np.float64(tree[3][0, j]))
     return 2.0**-23 * (np.sqrt(most) + np.sqrt(norm)) + 1e-40 if max(most, norm) < 1e70 else np.inf
 
 
@@ -63,8 +63,8 @@ def not_farther(tree, limit, blur):
 @inlined
 def short_numbers(gaps, tree, query, leaf, half):
     """The sums of squares, in 32 bits, of eight points of a leaf over the numbers that are never missing."""
-    p, value, total = tree[7].shape[1], query[10][4], short_zeros()
+    p, value, total = tree[5].shape[1], query[10][4], filled(np.float32(0.0))
     for a in range(p):
         if not gaps[a]:
-            total = add_squares(total, tree[13], ((2 * leaf + half) * p + a) * WIDE, value[a])
+            total = add_squares(total, tree[11], ((2 * leaf + half) * p + a) * WIDE, value[a])
     return total

@@ -1,23 +1,23 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, assignment"
 """A kd-tree over points that are removed one by one: 8 children per node, boxes that shrink with what is left in them.
 
-tree = (shape, low, high, code_low, code_high, norm, gone, numbers, codes, count, point, place, middle, short)
+tree = (shape, boxes, code_boxes, norm, gone, numbers, codes, count, point, place, middle, short)
 
 shape[4]
     Leaves, inner nodes, children of the root, points left.
-low, high[inner, p, 8], code_low, code_high[inner, q, 8]
-    The boxes of the children of each inner node: the range of each number (infinite and empty if none is present) and
-    of each code. Eight neighbours in memory: a bound is computed for all children at once.
+boxes[inner, p, 2, 8], code_boxes[inner, q, 2, 8]
+    The boxes of the children of each inner node: the lower and the upper end of each number (infinite and empty if
+    none is present) and of each code. Eight neighbours in memory: a bound is computed for all children at once.
 norm, gone[inner, 8]
     The largest squared distance of the child's points from ``middle``, over the numbers that are never missing, or -1
     if no point is left; and a bit for each number that is missing somewhere in the child.
-numbers[leaves, p, 16], codes[leaves, q, 16], count[leaves], point[leaves, 16]
-    The points of each leaf; the first ``count`` places are in use.
+numbers[2·leaves, p, 8], codes[leaves, q, 16], count[leaves], point[leaves, 16]
+    The points of each leaf, the first ``count`` places are in use. Numbers lie in eights, two of them for a leaf.
 place[points]
     16·leaf + position of each point.
 middle[p]
     The averages of the numbers that are never missing, 0 for others.
-short[leaves, 2, p, 8]
+short[2·leaves, p, 8]
     ``numbers`` less ``middle`` in 32 bits: tells at half the cost that no point of a leaf matters. Empty where there
     are few numbers.
 
@@ -32,15 +32,14 @@ import numpy as np
 from ._centre_kernels import SPACE
 from ._lean import inlined, lean
 from ._points_kernels import POINTS
+from ._vectors import add_squares, filled, kept, least, load, most
 
 TREE = (
-    "Tuple((i8[::1], f4[:, :, ::1], f4[:, :, ::1], i4[:, :, ::1], i4[:, :, ::1], f8[:, ::1], i8[:, ::1], "
-    "f8[:, :, ::1], i4[:, :, ::1], i4[::1], i4[:, ::1], i4[::1], f8[::1], f4[:, :, :, ::1]))"
+    "Tuple((i8[::1], f4[:, :, :, ::1], i4[:, :, :, ::1], f4[:, ::1], i8[:, ::1], "
+    "f8[:, :, ::1], i4[:, :, ::1], i4[::1], i4[:, ::1], i4[::1], f8[::1], f4[:, :, ::1]))"
 )
-ROOM = "Tuple((f8[:, ::1], i4[:, ::1], i8[::1], f8[::1], i8[:, ::1]))"
 WIDE = 8
 LEAF = 16
-PAIRS = 32
 LARGEST = 3.4028234663852886e38  # of 32-bit numbers
 
 
@@ -60,110 +59,108 @@ def above(value):
     return -below(-value)
 
 
-@lean()
+@inlined
 def parent(shape, node):
     """The inner node above a node."""
     return np.int64(0) if node <= shape[2] else (node - shape[2] + 7) >> 3
 
 
-@lean()
+@inlined
 def first_child(shape, node):
     """The first child of an inner node."""
     return np.int64(1) if node == 0 else 8 * node + shape[2] - 7
 
 
-@lean()
-def _set(tree, g, j, changed, a, low, high):
-    if tree[1][g, a, j] != low or tree[2][g, a, j] != high:
-        tree[1][g, a, j] = low
-        tree[2][g, a, j] = high
+@inlined
+def _set(ends, j, changed, low, high):
+    if ends[0, j] != low or ends[1, j] != high:
+        ends[0, j] = low
+        ends[1, j] = high
         return True
     return changed
 
 
-@lean()
+@inlined
+def _set_others(tree, g, j, changed, norm, gone):
+    if tree[3][g, j] != norm or tree[4][g, j] != gone:
+        tree[3][g, j] = norm
+        tree[4][g, j] = gone
+        return True
+    return changed
+
+
+@inlined
 def refresh_leaf(tree, gaps, leaf):
     """Fit the box of a leaf to what is left in it; True if it changed."""
-    shape, numbers, codes, middle = tree[0], tree[7], tree[8], tree[12]
-    count = tree[9][leaf]
+    shape, boxes, code_boxes, numbers, codes, middle = tree[0], tree[1], tree[2], tree[5], tree[6], tree[10]
+    p, count = numbers.shape[1], np.int64(tree[7][leaf])
     node = leaf + shape[1]
     g = parent(shape, node)
     j = node - first_child(shape, g)
     changed = False
     gone = np.int64(0)
-    for a in range(numbers.shape[1]):
-        row = numbers[leaf, a]
+    one, two = filled(0.0), filled(0.0)
+    for a in range(p):
         low, high = np.inf, -np.inf
-        for i in range(count):
-            value = row[i]
-            if value < low:
-                low = value
-            if value > high:
-                high = value
-            if value != value:
-                gone |= np.int64(1) << a
-        changed = _set(tree, g, j, changed, a, below(low), above(high))
+        if gaps[a]:
+            for i in range(count):
+                value = numbers[2 * leaf + i // WIDE, a, i % WIDE]
+                if value < low:
+                    low = value
+                if value > high:
+                    high = value
+                if value != value:
+                    gone |= np.int64(1) << a
+        else:
+            at = (2 * leaf * p + a) * WIDE
+            row = load(numbers, at)
+            low, high = least(kept(row, count, np.inf)), most(kept(row, count, -np.inf))
+            one = add_squares(one, numbers, at, middle[a])
+            if count > WIDE:
+                at += p * WIDE
+                row = load(numbers, at)
+                low = min(low, least(kept(row, count - WIDE, np.inf)))
+                high = max(high, most(kept(row, count - WIDE, -np.inf)))
+                two = add_squares(two, numbers, at, middle[a])
+        changed = _set(boxes[g, a], j, changed, below(low), above(high))
     for b in range(codes.shape[1]):
         row = codes[leaf, b]
-        low, high = np.int32(0x7FFFFFFF), np.int32(-1)
+        first, last = np.int32(0x7FFFFFFF), np.int32(-1)
         for i in range(count):
-            low = min(low, row[i])
-            high = max(high, row[i])
-        if tree[3][g, b, j] != low or tree[4][g, b, j] != high:
-            tree[3][g, b, j] = low
-            tree[4][g, b, j] = high
-            changed = True
-    norm = -1.0
-    for i in range(count):
-        total = 0.0
-        for a in range(numbers.shape[1]):
-            if not gaps[a]:
-                gap = numbers[leaf, a, i] - middle[a]
-                total += gap * gap
-        norm = max(norm, total)
-    if tree[5][g, j] != norm or tree[6][g, j] != gone:
-        tree[5][g, j] = norm
-        tree[6][g, j] = gone
-        changed = True
-    return changed
+            first = min(first, row[i])
+            last = max(last, row[i])
+        changed = _set(code_boxes[g, b], j, changed, first, last)
+    norm = most(kept(one, count, -1.0))
+    if count > WIDE:
+        norm = max(norm, most(kept(two, count - WIDE, -1.0)))
+    return _set_others(tree, g, j, changed, above(norm), gone)
 
 
-@lean()
+@inlined
 def refresh_node(tree, node):
     """Fit the box of an inner node to those of its children; True if it changed."""
-    shape = tree[0]
+    shape, boxes, code_boxes = tree[0], tree[1], tree[2]
+    p = boxes.shape[1]
     g = parent(shape, node)
     j = node - first_child(shape, g)
     changed = False
-    for a in range(tree[1].shape[1]):
-        lows, highs = tree[1][node, a], tree[2][node, a]
-        low, high = lows[0], highs[0]
-        for i in range(1, WIDE):
-            low = lows[i] if lows[i] < low else low
-            high = highs[i] if highs[i] > high else high
-        changed = _set(tree, g, j, changed, a, low, high)
-    for b in range(tree[3].shape[1]):
-        lows, highs = tree[3][node, b], tree[4][node, b]
+    for a in range(p):
+        at = (node * p + a) * 2 * WIDE
+        changed = _set(boxes[g, a], j, changed, least(load(boxes, at)), most(load(boxes, at + WIDE)))
+    for b in range(code_boxes.shape[1]):
+        lows, highs = code_boxes[node, b, 0], code_boxes[node, b, 1]
         low, high = lows[0], highs[0]
         for i in range(1, WIDE):
             low = min(low, lows[i])
             high = max(high, highs[i])
-        if tree[3][g, b, j] != low or tree[4][g, b, j] != high:
-            tree[3][g, b, j] = low
-            tree[4][g, b, j] = high
-            changed = True
-    norm, gone = -1.0, np.int64(0)
+        changed = _set(code_boxes[g, b], j, changed, low, high)
+    gone = np.int64(0)
     for i in range(WIDE):
-        norm = max(norm, tree[5][node, i])
-        gone |= tree[6][node, i]
-    if tree[5][g, j] != norm or tree[6][g, j] != gone:
-        tree[5][g, j] = norm
-        tree[6][g, j] = gone
-        changed = True
-    return changed
+        gone |= tree[4][node, i]
+    return _set_others(tree, g, j, changed, most(load(tree[3], node * WIDE)), gone)
 
 
-@lean()
+@inlined
 def refresh(tree, gaps, leaf):
     """Fit the boxes above a leaf to what is left, as far up as they change."""
     shape = tree[0]
@@ -173,16 +170,17 @@ def refresh(tree, gaps, leaf):
             node = parent(shape, node)
 
 
-@lean()
+@inlined
 def remove(tree, t):
     """Remove a point from its leaf and return the leaf; its box stays as it is."""
-    numbers, codes, count, point, place, short = tree[7], tree[8], tree[9], tree[10], tree[11], tree[13]
+    numbers, codes, count, point, place, short = tree[5], tree[6], tree[7], tree[8], tree[9], tree[11]
     leaf, i = np.int64(place[t]) // LEAF, np.int64(place[t]) % LEAF
     last = np.int64(count[leaf]) - 1
+    to, of = 2 * leaf + i // WIDE, 2 * leaf + last // WIDE
     for a in range(numbers.shape[1]):
-        numbers[leaf, a, i] = numbers[leaf, a, last]
+        numbers[to, a, i % WIDE] = numbers[of, a, last % WIDE]
         if len(short) > 0:
-            short[leaf, i // WIDE, a, i % WIDE] = short[leaf, last // WIDE, a, last % WIDE]
+            short[to, a, i % WIDE] = short[of, a, last % WIDE]
     for b in range(codes.shape[1]):
         codes[leaf, b, i] = codes[leaf, b, last]
     point[leaf, i] = point[leaf, last]
@@ -192,134 +190,35 @@ def remove(tree, t):
     return leaf
 
 
-@lean()
-def _term(space, rows, code_rows, a, i, j):
-    """The term of attribute a (numbers first, then codes) in the distance of two rows."""
-    far, tables, start, size, unequal = space[1], space[3], space[4], space[5], space[6]
-    p = rows.shape[1]
-    if a < p:
-        x, y = rows[i, a], rows[j, a]
-        gap = x - y
-        return gap * gap if gap == gap else (far[a] if x == x or y == y else 0.0)
-    b = a - p
-    x, y = code_rows[i, b], code_rows[j, b]
-    if size[b] > 0:
-        return tables[start[b] + x * size[b] + y]
-    return unequal[b] if x != y else 0.0
-
-
-@lean()
-def _widest(space, rows, code_rows, order, first, stop):
-    """The attribute in which pairs of rows differ most on average."""
-    half = (stop - first) // 2
-    pairs = min(half, PAIRS)
-    best, most = np.int64(0), -1.0
-    for a in range(rows.shape[1] + code_rows.shape[1]):
-        total = 0.0
-        for t in range(pairs):
-            i = first + t * half // pairs
-            total += _term(space, rows, code_rows, a, order[i], order[i + half])
-        if total > most:
-            best, most = a, total
-    return best
-
-
-@lean()
-def _select(keys, order, first, stop, middle):
-    """Reorder keys and order so that what belongs before ``middle`` is before it (Hoare's quickselect)."""
-    low, high = first, stop - 1
-    while high > low:
-        x, y, z = keys[low], keys[(low + high) // 2], keys[high]
-        pivot = max(min(x, y), min(max(x, y), z))
-        i, j = low, high
-        while i <= j:
-            while keys[i] < pivot:
-                i += 1
-            while keys[j] > pivot:
-                j -= 1
-            if i <= j:
-                keys[i], keys[j] = keys[j], keys[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            high = j
-        elif middle >= i:
-            low = i
-        else:
-            return
-
-
-@lean()
-def _sort(space, rows, code_rows, order, keys, stack, leaves):
-    """Order rows so that each leaf holds neighbours: halved again and again in the attribute that varies most."""
-    m, p = len(order), rows.shape[1]
-    stack[0, 0], stack[0, 1] = 0, leaves
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        leaf, wide = stack[depth, 0], stack[depth, 1]
-        if wide == 1:
-            continue
-        first, stop = leaf * m // leaves, (leaf + wide) * m // leaves
-        a = _widest(space, rows, code_rows, order, first, stop)
-        if a < p:
-            for i in range(first, stop):
-                value = rows[order[i], a]
-                keys[i] = value if value == value else np.inf
-        else:
-            for i in range(first, stop):
-                keys[i] = code_rows[order[i], a - p]
-        _select(keys, order, first, stop, (leaf + wide // 2) * m // leaves)
-        for side in range(2):
-            stack[depth, 0], stack[depth, 1] = leaf + side * (wide // 2), wide // 2
-            depth += 1
-
-
-@lean(f"void({SPACE}, b1[::1], {POINTS}, i4[::1], {TREE}, {ROOM})")
-def build(space, gaps, points, alive, tree, room):
-    """Build the tree of the points ``alive``; its arrays are given, with the first three of ``shape``."""
+@lean(f"void({SPACE}, b1[::1], {POINTS}, i4[::1], {TREE})")
+def fill(space, gaps, points, order, tree):
+    """Fill the tree with the points of ``order``, leaf by leaf; ``shape`` and ``middle`` are there already."""
     shape, numbers, codes, count, point, place, middle, short = (
-        tree[0], tree[7], tree[8], tree[9], tree[10], tree[11], tree[12], tree[13]
+        tree[0], tree[5], tree[6], tree[7], tree[8], tree[9], tree[10], tree[11]
     )  # fmt: skip
     head, records = points[0], points[2]
-    m, p, q = len(alive), numbers.shape[1], codes.shape[1]
-    rows, code_rows, order, keys, stack = room
-    for i in range(m):
-        record = records[head[alive[i]]]
-        order[i] = i
-        for a in range(p):
-            rows[i, a] = space[0][record, a]
-        for b in range(q):
-            code_rows[i, b] = space[2][record, b]
-    for a in range(p):
-        total = 0.0
-        for i in range(m):
-            total += 0.0 if gaps[a] else rows[i, a]
-        middle[a] = total / m
-    leaves = shape[0]
-    _sort(space, rows, code_rows, order, keys, stack, leaves)
-    shape[3] = m
+    leaves, m, p, q = shape[0], len(order), numbers.shape[1], codes.shape[1]
     for leaf in range(leaves):
         first, stop = leaf * m // leaves, (leaf + 1) * m // leaves
         count[leaf] = stop - first
         for i in range(LEAF):
-            at = order[first + i] if first + i < stop else order[first]
+            t = order[first + i if first + i < stop else first]  # places not in use hold something, too
+            record, row = records[head[t]], 2 * leaf + i // WIDE
             for a in range(p):
-                numbers[leaf, a, i] = rows[at, a]
+                numbers[row, a, i % WIDE] = space[0][record, a]
                 if len(short) > 0:
-                    short[leaf, i // WIDE, a, i % WIDE] = np.float32(rows[at, a] - middle[a])
+                    short[row, a, i % WIDE] = np.float32(space[0][record, a] - middle[a])
             for b in range(q):
-                codes[leaf, b, i] = code_rows[at, b]
+                codes[leaf, b, i] = space[2][record, b]
             if first + i < stop:
-                point[leaf, i] = alive[at]
-                place[alive[at]] = leaf * LEAF + i
+                point[leaf, i] = t
+                place[t] = leaf * LEAF + i
     for j in range(WIDE):  # the root may have fewer children
         for a in range(p):
-            tree[1][0, a, j], tree[2][0, a, j] = np.inf, -np.inf
+            tree[1][0, a, 0, j], tree[1][0, a, 1, j] = np.inf, -np.inf
         for b in range(q):
-            tree[3][0, b, j], tree[4][0, b, j] = 0x7FFFFFFF, -1
-        tree[5][0, j], tree[6][0, j] = -1.0, 0
+            tree[2][0, b, 0, j], tree[2][0, b, 1, j] = 0x7FFFFFFF, -1
+        tree[3][0, j], tree[4][0, j] = -1.0, 0
     for leaf in range(leaves):
         refresh_leaf(tree, gaps, leaf)
     for node in range(shape[1] - 1, 0, -1):

@@ -23,10 +23,13 @@ __all__ = [
     "at_most",
     "combined",
     "filled",
+    "kept",
+    "least",
     "load",
     "lowest_bit",
+    "most",
     "prefetch",
-    "short_zeros",
+    "scaled",
     "smaller",
     "store",
     "widened",
@@ -70,6 +73,10 @@ class _Writer:
     def load(self, array: int, place: int) -> Any:
         return self.builder.load(self.pointer(array, self.arguments[place]), align=4)
 
+    def ends(self, array: int, place: int) -> tuple[Any, Any]:
+        after = self.builder.add(self.arguments[place], ir.Constant(ir.IntType(64), _WIDE))
+        return self.load(array, place), self.builder.load(self.pointer(array, after), align=4)
+
     def spread(self, scalar: Any) -> Any:
         some = ir.Constant(ir.VectorType(scalar.type, _WIDE), ir.Undefined)
         single = self.builder.insert_element(some, scalar, ir.Constant(ir.IntType(32), 0))
@@ -78,6 +85,16 @@ class _Writer:
 
     def larger(self, x: Any, y: Any) -> Any:
         return self.builder.select(self.builder.fcmp_ordered(">", x, y), x, y)
+
+    def smaller(self, x: Any, y: Any) -> Any:
+        return self.builder.select(self.builder.fcmp_ordered("<", x, y), x, y)
+
+    def reduced(self, numbers: Any, better: Any) -> Any:
+        """One number of the eight, by comparing halves."""
+        for half in (4, 2, 1):
+            places = [ir.Constant(ir.VectorType(ir.IntType(32), half), [i + s for i in range(half)]) for s in (0, half)]
+            numbers = better(*(self.builder.shuffle_vector(numbers, numbers, one) for one in places))
+        return self.builder.extract_element(numbers, ir.Constant(ir.IntType(32), 0))
 
     def add_square(self, total: Any, gap: Any) -> Any:
         if total.type == _LONG:
@@ -95,17 +112,7 @@ def filled(typing: Any, value: Any) -> Any:
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _Writer(context, builder, signature, arguments).spread(arguments[0])
 
-    return eight(types.float64), write
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def short_zeros(typing: Any) -> Any:
-    """Eight zeros of 32 bits."""
-
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return ir.Constant(_SHORT, [0.0] * _WIDE)
-
-    return short(), write
+    return Eight(value)(value), write
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -125,7 +132,7 @@ def load(typing: Any, row: Any, place: Any) -> Any:
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _Writer(context, builder, signature, arguments).load(0, 1)
 
-    return eight(row, types.int64), write
+    return Eight(row.dtype)(row, types.int64), write
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -147,7 +154,7 @@ def add(typing: Any, x: Any, y: Any) -> Any:
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.fadd(*arguments)
 
-    return eight(eight, eight), write
+    return x(x, y), write
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -162,29 +169,32 @@ def add_squares(typing: Any, total: Any, row: Any, place: Any, value: Any) -> An
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def add_near(typing: Any, total: Any, low: Any, high: Any, place: Any, under: Any, over: Any) -> Any:
-    """total + the square of how far a value in [under, over] is at least outside of [low, high]; 32 bits."""
+def add_near(typing: Any, total: Any, ends: Any, place: Any, under: Any, over: Any) -> Any:
+    """total + the square of how far a value in [under, over] is at least outside of [low, high]; 32 bits.
+
+    Eight lower ends are at the place, the upper ends follow.
+    """
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         w = _Writer(context, builder, signature, arguments)
-        under, over = w.spread(arguments[4]), w.spread(arguments[5])
-        gap = w.larger(builder.fsub(w.load(1, 3), over), builder.fsub(under, w.load(2, 3)))
+        low, high = w.ends(1, 2)
+        gap = w.larger(builder.fsub(low, w.spread(arguments[4])), builder.fsub(w.spread(arguments[3]), high))
         return w.add_square(arguments[0], w.larger(gap, ir.Constant(_SHORT, [0.0] * _WIDE)))
 
-    return short(short, low, high, types.int64, types.float32, types.float32), write
+    return short(short, ends, types.int64, types.float32, types.float32), write
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def add_far(typing: Any, total: Any, low: Any, high: Any, place: Any, under: Any, over: Any) -> Any:
+def add_far(typing: Any, total: Any, ends: Any, place: Any, under: Any, over: Any) -> Any:
     """total + the square of how far a value in [under, over] is at most from the ends of [low, high]; 32 bits."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         w = _Writer(context, builder, signature, arguments)
-        under, over = w.spread(arguments[4]), w.spread(arguments[5])
-        gap = w.larger(builder.fsub(over, w.load(1, 3)), builder.fsub(w.load(2, 3), under))
+        low, high = w.ends(1, 2)
+        gap = w.larger(builder.fsub(w.spread(arguments[4]), low), builder.fsub(high, w.spread(arguments[3])))
         return w.add_square(arguments[0], gap)
 
-    return short(short, low, high, types.int64, types.float32, types.float32), write
+    return short(short, ends, types.int64, types.float32, types.float32), write
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -197,7 +207,18 @@ def combined(typing: Any, factor: Any, x: Any, other: Any, y: Any, constant: Any
         two = builder.fmul(w.spread(arguments[2]), arguments[3])
         return builder.fadd(builder.fadd(one, two), w.spread(arguments[4]))
 
-    return eight(types.float64, eight, types.float64, eight, types.float64), write
+    return x(x.number, x, x.number, y, x.number), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def scaled(typing: Any, factor: Any, x: Any, constant: Any) -> Any:
+    """factor·x + constant."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        return builder.fadd(builder.fmul(w.spread(arguments[0]), arguments[1]), w.spread(arguments[2]))
+
+    return x(x.number, x, x.number), write
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -205,10 +226,44 @@ def smaller(typing: Any, x: Any, y: Any) -> Any:
     """The smaller of x and y in each place."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        x, y = arguments
-        return builder.select(builder.fcmp_ordered("<", y, x), y, x)
+        return _Writer(context, builder, signature, arguments).smaller(arguments[1], arguments[0])
 
-    return eight(eight, eight), write
+    return x(x, y), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def kept(typing: Any, numbers: Any, count: Any, other: Any) -> Any:
+    """The first ``count`` numbers, and another in the places after them."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        places = ir.Constant(ir.VectorType(ir.IntType(64), _WIDE), list(range(_WIDE)))
+        inside = builder.icmp_signed("<", places, w.spread(arguments[1]))
+        return builder.select(inside, arguments[0], w.spread(arguments[2]))
+
+    return numbers(numbers, types.int64, numbers.number), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def least(typing: Any, numbers: Any) -> Any:
+    """The smallest of eight numbers."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        return w.reduced(arguments[0], w.smaller)
+
+    return numbers.number(numbers), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def most(typing: Any, numbers: Any) -> Any:
+    """The largest of eight numbers."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(context, builder, signature, arguments)
+        return w.reduced(arguments[0], w.larger)
+
+    return numbers.number(numbers), write
 
 
 def _compare(operator: str) -> Any:

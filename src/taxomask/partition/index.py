@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .points import Arrays, Points
 
-__all__ = ["Index"]
+__all__ = ["Index", "room_for_query", "tree_of"]
 
 _WIDE, _LEAF = 8, 16  # children of a node and points of a leaf, as in _tree_kernels.py
 _MANY = 6  # so many numbers, and a look at a leaf in 32 bits pays (measured)
@@ -19,12 +19,9 @@ _MANY = 6  # so many numbers, and a look at a leaf in 32 bits pays (measured)
 class Index:
     """A tree of points, for MDAV. The arrays are explained in the kernel files."""
 
-    def __init__(self, points: Points, alive: NDArray[np.int32], k: int) -> None:
-        from ._tree_kernels import build
-
-        self.points, self.k = points, k
-        self.tree, self.query = _tree(points, len(alive)), _query(points)
-        build(points.space, points.gaps, points.lists, alive, self.tree, _room(points, len(alive)))
+    def __init__(self, points: Points, k: int) -> None:
+        self.points, self.k, self.query = points, k, room_for_query(points)
+        self.tree = tree_of(points, arrange=True)
 
     def run(self, group: int, stop: int) -> int:
         """Form groups, the first numbered ``group``, until fewer than 3k records or ``stop`` points are left."""
@@ -45,7 +42,7 @@ class Index:
         """List the points farthest from the average, which the query holds."""
         from ._mdav_kernels import spread
 
-        distance = np.empty((len(self.tree[9]), _LEAF))
+        distance = np.empty((len(self.tree[7]), _LEAF))
         spread(self.points.space, self.points.gaps, self.tree, self.query, distance)
         flat, m = distance.ravel(), int(self.tree[0][3])
         sample = flat[:: max(len(flat) // 4096, 1)]
@@ -62,13 +59,14 @@ class Index:
     ) -> Arrays:
         """A list of places in the tree; all points not listed are within ``limit``."""
         full = np.append(which, np.zeros(-len(which) % _LEAF, dtype=np.int64))  # the last sixteen filled up
-        leaf, lane = full.reshape(-1, _LEAF) // _LEAF, full.reshape(-1, _LEAF) % _LEAF
-        point = self.tree[10][leaf, lane].ravel()
+        numbers, codes, point = self.tree[5], self.tree[6], self.tree[8].ravel()[full]
         point[len(which) :] = -1
+        eights, leaves = full.reshape(-1, _WIDE), full.reshape(-1, _LEAF)
         return (
             np.append(distance, np.zeros(len(full) - len(which))),
             point,
-            *(np.ascontiguousarray(rows[leaf, :, lane].transpose(0, 2, 1)) for rows in self.tree[7:9]),
+            np.ascontiguousarray(numbers[eights // _WIDE, :, eights % _WIDE].transpose(0, 2, 1)),
+            np.ascontiguousarray(codes[leaves // _LEAF, :, leaves % _LEAF].transpose(0, 2, 1)),
             self.query[0].copy(),
             self.query[1].copy(),
             np.array([limit]),
@@ -81,27 +79,44 @@ def _listed(m: int) -> float:
     return max(min(m / 24, 25 * m**0.5), 64)
 
 
-def _tree(points: Points, m: int) -> Arrays:
-    """The arrays of a tree of m points, empty."""
+def tree_of(points: Points, *, arrange: bool = False) -> Arrays:
+    """A tree of the points that have records left; to ``arrange`` them is to number them leaf by leaf, for speed."""
+    from ._order_kernels import arrange as in_order
+    from ._tree_kernels import fill
+
+    alive = points.alive()
+    tree, order = _empty(points, len(alive)), np.empty_like(alive)
+    in_order(points.space, points.gaps, points.lists, alive, tree[0], tree[10], order, _room(points, len(alive)))
+    if arrange:
+        points.arrange(order)
+        order = np.arange(len(order), dtype=np.int32)
+    fill(points.space, points.gaps, points.lists, order, tree)
+    return tree
+
+
+def _empty(points: Points, m: int) -> Arrays:
+    """The arrays of a tree of m points."""
     p, q = points.space[0].shape[1], points.space[2].shape[1]
-    depth = max((m - 1).bit_length() - 4, 1)  # 2^depth leaves have up to 16 points each
-    leaves, top = 1 << depth, 1 << ((depth - 1) % 3 + 1)
-    inner, level = 1, top
+    least, below = -(-m // _LEAF), 1  # leaves that are needed, and those below each child of the root
+    while _WIDE * below < least:
+        below *= _WIDE
+    top = max(-(-least // below), 2)
+    leaves, inner, level = top * below, 1, top
     while level < leaves:
         inner, level = inner + level, level * _WIDE
     return (
         np.array([leaves, inner, top, m]),
-        *(_aligned((inner, p, _WIDE), np.float32) for _ in range(2)),
-        *(_aligned((inner, q, _WIDE), np.int32) for _ in range(2)),
-        _aligned((inner, _WIDE), np.float64),
+        _aligned((inner, p, 2, _WIDE), np.float32),
+        _aligned((inner, q, 2, _WIDE), np.int32),
+        _aligned((inner, _WIDE), np.float32),
         np.empty((inner, _WIDE), dtype=np.int64),
-        _aligned((leaves, p, _LEAF), np.float64),
+        _aligned((2 * leaves, p, _WIDE), np.float64),
         _aligned((leaves, q, _LEAF), np.int32),
         np.empty(leaves, dtype=np.int32),
         np.empty((leaves, _LEAF), dtype=np.int32),
         np.empty(len(points.head), dtype=np.int32),
         np.empty(p),
-        _aligned((leaves if p >= _MANY else 0, 2, p, _WIDE), np.float32),
+        _aligned((2 * leaves if p >= _MANY else 0, p, _WIDE), np.float32),
     )
 
 
@@ -114,18 +129,18 @@ def _aligned(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
 
 
 def _room(points: Points, m: int) -> tuple[Any, ...]:
-    """What building a tree of m points needs besides."""
-    p, q = points.space[0].shape[1], points.space[2].shape[1]
+    """What ordering m points needs besides."""
+    rows = np.empty((m, points.space[0].shape[1]), dtype=np.float32)
     return (
-        np.empty((m, p)),
-        np.empty((m, q), dtype=np.int32),
+        rows,
+        rows.view(np.int32),
+        np.empty((m, points.space[2].shape[1]), dtype=np.int32),
         np.empty(m, dtype=np.int64),
-        np.empty(m),
         np.empty((64, 2), dtype=np.int64),
     )
 
 
-def _query(points: Points) -> Arrays:
+def room_for_query(points: Points) -> Arrays:
     """Room for a query and its search."""
     sizes = points.space[5]
     range_start = np.cumsum([0, *(int(size) * int(size).bit_length() for size in sizes)], dtype=np.int64)
@@ -141,4 +156,5 @@ def _query(points: Points) -> Arrays:
         np.zeros(1, dtype=np.int64),
         np.zeros(1),
         np.empty((5, points.space[0].shape[1]), dtype=np.float32),
+        np.empty(_WIDE, dtype=np.float32),
     )

@@ -68,9 +68,9 @@ def mdav(
         )
     points = Points.of(space, ordinal)
     group = 0
-    while path != "scan" and points.left >= 3 * k and len(alive := points.alive()) > _few(points, k, path):
+    while path != "scan" and points.left >= 3 * k and (many := len(points.alive())) > _few(points, k, path):
         # The index is built anew when three tenths of the points are left.
-        group = Index(points, alive, k).run(group, stop=len(alive) * 3 // 10)
+        group = Index(points, k).run(group, stop=many * 3 // 10)
     _scan(points, k, group)
     return points.group
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import RecordDistance
-from .index import _query, _room, _tree
+from .index import room_for_query, tree_of
 from .points import Points
 
 __all__ = ["Distinct", "Nearest", "Neighbours"]
@@ -80,14 +80,10 @@ class Neighbours:
     """
 
     def __init__(self, space: RecordDistance) -> None:
-        from ._tree_kernels import build
-
         self.distinct = Distinct.of(space)
         arrays, start = space.arrays, self.distinct.start
         points = Points(arrays, (), (), start[:-1], start[1:], self.distinct.records, self.distinct.records)
-        alive = np.arange(len(start) - 1, dtype=np.int32)
-        self._tree, self._room = _tree(points, len(alive)), _query(points)
-        build(arrays, points.gaps, points.lists, alive, self._tree, _room(points, len(alive)))
+        self._tree, self._room = tree_of(points), room_for_query(points)
         self._space, self._gaps = arrays, points.gaps
 
     def nearest(self, queries: RecordDistance) -> Nearest:
@@ -126,7 +122,7 @@ class Neighbours:
         """
         from ._nearest_kernels import count_inside
 
-        sizes, points, counts = self.distinct.sizes, self._tree[10], self._tree[9]
+        sizes, points, counts = self.distinct.sizes, self._tree[8], self._tree[7]
         used = np.arange(points.shape[1]) < counts[:, None]
         until = np.concatenate([[0], np.cumsum(np.where(used, sizes[np.where(used, points, 0)], 0).sum(axis=1))])
         out = np.empty(len(low), dtype=np.int64)

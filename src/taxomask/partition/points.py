@@ -19,7 +19,7 @@ Arrays = tuple[NDArray[Any], ...]
 _RULES = {"mean": 0, "median": 1, "convex_median": 2}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Points:
     """Records to be grouped. Records that agree in every attribute are one point; its records leave it lowest first.
 
@@ -84,6 +84,13 @@ class Points:
     def alive(self) -> NDArray[np.int32]:
         """The points that have records left."""
         return np.flatnonzero(self.head < self.end).astype(np.int32)
+
+    def arrange(self, order: NDArray[np.int32]) -> None:
+        """Number the points in this order, those that are not in it left out; their records lie in it, too."""
+        first, times = self.head[order], self.end[order] - self.head[order]
+        self.end = np.cumsum(times, dtype=np.int32)
+        self.head = self.end - times
+        self.records = self.records[np.repeat(first - self.head, times) + np.arange(times.sum(), dtype=np.int32)]
 
 
 def _rules(space: RecordDistance, ordinal: OrdinalAverage) -> Arrays:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,8 +26,8 @@ class Branch:
 def number(value: Any, digits: int = 3) -> str:
     """A number as people read it.
 
-    >>> number(1234567), number(0.12345), number(12.3456), number(0), number(None), number(1e-9)
-    ('1,234,567', '0.123', '12.3', '0', '–', '1e-09')
+    >>> number(1234567), number(0.12345), number(12.3456), number(0), number(None), number(0.000033156), number(1e-9)
+    ('1,234,567', '0.123', '12.3', '0', '–', '0.0000332', '1e-09')
     """
     if value is None or (isinstance(value, float) and value != value):
         return "–"
@@ -37,7 +38,9 @@ def number(value: Any, digits: int = 3) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     text = f"{value:.{digits}g}"
-    return text
+    if "e-" not in text or abs(value) < 1e-6:
+        return text
+    return f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}".rstrip("0")
 
 
 def histogram(edges: Sequence[float], before: Sequence[float], after: Sequence[float], *, name: str) -> Any:
@@ -200,7 +203,7 @@ def _strip(
         f'height="{row - 1}" fill-opacity="{0.95 - 0.2 * level:.2f}"/><title>{_escape(branch.name)} '
         f"{_escape(branch.label)}\nbefore {number(branch.before)}, after {number(branch.after)}</title>"
     )
-    parts.append((_text(left + 4, y + row / 2 + 4, shown, kind="inside") if width > 40 else "") + "</g>")
+    parts.append((_text(left + 4, y + row / 2 + 4, shown, kind=f"inside inside{level}") if width > 40 else "") + "</g>")
     if level + 1 >= depth or not total:
         return
     for below in branch.below:

@@ -27,6 +27,7 @@ class Job:
     arguments: dict[str, Any] = field(repr=False)
     state: str = "queued"  # then running; in the end done, failed or cancelled
     progress: float = 0.0
+    stage: str = ""  # what is being done
     parts: list[Any] = field(default_factory=list)
     result: Any = None
     error: dict[str, str] | None = None
@@ -40,7 +41,7 @@ class Job:
     def to_dict(self) -> dict[str, Any]:
         """What the page shows."""
         seconds = None if self.started is None else (self.ended or time.time()) - self.started
-        shown = ("id", "task", "table", "state", "progress", "parts", "result", "error")
+        shown = ("id", "task", "table", "state", "progress", "stage", "parts", "result", "error")
         return {name: getattr(self, name) for name in shown} | {"seconds": seconds}
 
 
@@ -113,6 +114,6 @@ def _wanted(job: Job) -> bool:
 
 def _note(job: Job, kind: str, content: Any) -> None:
     if kind == "progress":
-        job.progress = content
+        job.progress, job.stage = content
     else:
         job.parts = [*job.parts, content]

@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..comparison import Point, RUMap, compare
 from ..errors import DataError, PlanError, TaxomaskError
 from ..evaluation import Evaluation, evaluate_release
 from ..evaluation_page import page
+from ..measures.turns import part_of
 from ..methods import Method
 from ..microdata.files import FORMATS
 from ..plan import Plan, make_method
@@ -27,6 +29,7 @@ from .worker import Report
 __all__ = ["TASKS"]
 
 SAMPLES = (300, 1200)  # records on which the time is measured
+STAGES = {"masking": (0.0, 0.3), "measuring": (0.3, 0.6), "writing": (0.9, 0.1)}  # of a job: where it begins, its share
 
 
 def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path, suffix: str) -> dict[str, Any]:
@@ -38,7 +41,7 @@ def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path
         plan,
         output=str(target / name),
         report=str(target / "report.html"),
-        progress=lambda done: report("progress", float(done)),
+        progress=_Told(report),
     )
     assert outcome.evaluation is not None  # a report was asked for
     written, seed = outcome.publication, outcome.release.audit["seed"]
@@ -63,14 +66,15 @@ def compare_methods(report: Report, content: dict[str, Any], folder: Path, targe
     ran: list[Method] = []
     failed: list[tuple[str, str]] = []
     found = RUMap(())
-    for number, method in enumerate(plan.compare, start=1):
-        one = compare(table, plan.attributes, [method], cache=target)
+    told = _Told(report)
+    for number, method in enumerate(plan.compare):
+        share = part_of(partial(told.whole, stage="comparing"), number / len(plan.compare), 1 / len(plan.compare))
+        one = compare(table, plan.attributes, [method], cache=target, progress=share)
         failed += one.failed
         if one.points:
             ran.append(method)  # known by now, so that only the front is computed anew
             found = compare(table, plan.attributes, ran, cache=target)
         report("part", {"points": _points(found), "failed": failed})
-        report("progress", number / len(plan.compare))
     return {"points": _points(found), "failed": failed}
 
 
@@ -89,7 +93,7 @@ def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path
         evaluate_release(protect(sample, plan.attributes, plan.method, seed=0))
         seconds.append(time.perf_counter() - started)
         sizes.append(sample.num_rows)
-        report("progress", len(seconds) / (1 + len(SAMPLES)))
+        report("progress", (len(seconds) / (1 + len(SAMPLES)), "estimating"))
     power = 1.0
     if sizes[2] > sizes[1]:
         power = math.log(seconds[2] / seconds[1]) / math.log(sizes[2] / sizes[1])
@@ -155,6 +159,25 @@ TASKS: Mapping[str, Callable[..., Any]] = {
 # --------------------------------------------------------------------------------------- inside
 
 
+class _Told:
+    """Tells how far a job is, some hundred times in all: the page asks for it now and then only."""
+
+    def __init__(self, report: Report) -> None:
+        self._report, self._last = report, (-1.0, "")
+
+    def __call__(self, done: float, stage: str = "masking") -> None:
+        """So much of a stage of `carry_out` is done."""
+        start, share = STAGES[stage]
+        self.whole(start + share * done, stage)
+
+    def whole(self, done: float, stage: str) -> None:
+        """So much of the whole job is done."""
+        last, before = self._last
+        if done - last >= 0.01 or stage != before:
+            self._last = done, stage
+            self._report("progress", (float(done), stage))
+
+
 def _plan(content: Mapping[str, Any], folder: Path) -> Plan:
     """A plan of the page; it cannot name files outside the folder of the table."""
     if content.get("outside") or "output" in content:
@@ -198,18 +221,20 @@ def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:
             "linked": _number(links[column["name"]].value) if column["name"] in links else "–",
             "interval": _number(intervals[column["name"]].value) if column["name"] in intervals else "–",
             "wide": column["figure"] == "icicle",
+            "same": column["same"],
             "figure": _drawn(column),
         }
         for column in values["columns"]
     ]
-    together = values["correlations"]
+    together = values["correlations"] or {}
     done = values["done"]
     return {
         "cards": values["cards"],
         "columns": columns,
         "correlations": None
-        if together is None
+        if not together
         else [_bare(figures.heatmap(together["names"], together[when], title=when)) for when in ("before", "after")],
+        "left_out": together.get("left_out", 0),
         "sections": [
             {**section, "rows": [[_number(cell) for cell in row] for row in section["rows"]]}
             for section in values["sections"]

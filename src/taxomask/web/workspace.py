@@ -25,11 +25,16 @@ class TooLargeError(DataError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What the page takes at most: bytes of an upload, rows of a table, bytes of a table in memory."""
+    """What the page takes at most.
+
+    Bytes of an upload, rows of a table, bytes of a table in memory; files that are kept, and bytes of all of them.
+    """
 
     upload: int = 1 << 30
     rows: int = 5_000_000
     memory: int = 4 << 30
+    files: int = 100
+    kept: int = 4 << 30
 
 
 @dataclass
@@ -53,6 +58,7 @@ class Workspace:
         self.folder = folder.resolve() if folder is not None else None
         self.limits = limits or Limits()
         self.tables: dict[str, Opened] = {}
+        self._files = self._kept = 0  # of uploads and copies, also of those on their way
         _sweep()
         self._own = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))  # made with 0700
 
@@ -97,6 +103,7 @@ class Workspace:
 
     def copy(self, source: Path) -> Opened:
         """A copy of a file that comes with the package."""
+        self._make_room(1, source.stat().st_size)
         identifier, folder = self.new_folder()
         shutil.copyfile(source, folder / source.name)
         return self._add(Opened(identifier, folder, source.name))
@@ -106,20 +113,24 @@ class Workspace:
         name = plain_name(name)
         if beside is not None and not beside.folder.is_relative_to(self._own):
             raise DataError("the table lies in your own folder.", hint="Put the file into that folder and choose it.")
+        self._make_room(1, 0)
         identifier, folder = (beside.id, beside.folder) if beside is not None else self.new_folder()
         path, size = folder / name, 0
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
+            self._files -= 1
             raise DataError(f"a file {name!r} is there already.", hint="Rename one of them.") from None
         try:
             with os.fdopen(handle, "wb") as file:
                 async for piece in pieces:
-                    size += len(piece)
-                    if size > self.limits.upload:
+                    if size + len(piece) > self.limits.upload:
                         raise self.too_large()
+                    self._make_room(0, len(piece))
+                    size += len(piece)
                     file.write(piece)
         except BaseException:
+            self._files, self._kept = self._files - 1, self._kept - size
             path.unlink(missing_ok=True)
             if beside is None:
                 folder.rmdir()
@@ -131,6 +142,18 @@ class Workspace:
             f"the file has more than {self.limits.upload / 1e6:,.0f} MB.",
             hint="Start the server for the folder with the file: taxomask serve FOLDER.",
         )
+
+    def _make_room(self, files: int, size: int) -> None:
+        """Count what is kept; an error if it is too much."""
+        hint = (
+            "End the server and start it again, which removes them; or start it for the folder with your files, which "
+            "are not copied: taxomask serve FOLDER."
+        )
+        if self._files + files > self.limits.files:
+            raise TooLargeError(f"{self.limits.files:,} files are kept already.", hint=hint)
+        if self._kept + size > self.limits.kept:
+            raise TooLargeError(f"all files together have more than {self.limits.kept / 1e6:,.0f} MB.", hint=hint)
+        self._files, self._kept = self._files + files, self._kept + size
 
     def __getitem__(self, identifier: str) -> Opened:
         if identifier not in self.tables:

@@ -92,7 +92,7 @@ def test_no_space_left_for_sqlite(small_disk: Path) -> None:
 def test_folders(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none/a\.csv: there is no such folder"):
         write_table(TABLE, tmp_path / "none" / "a.csv")
-    with pytest.raises(DataError, match="is a folder"):
+    with pytest.raises(DataError, match="is a folder without tables"):
         open_table(tmp_path)
 
 

@@ -13,9 +13,10 @@ from ...errors import DataError
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ...partition.nearest import Neighbours
 from ...records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
+from ..side_by_side import side_by_side
 from .levels import Runs, Tally
 from .rates import Rate
-from .tables import check_linked, chosen, in_one_numbering, side_by_side
+from .tables import check_linked, chosen, in_one_numbering
 
 __all__ = ["RankSwappingAttack", "ReverseMappingAttack", "rank_swapping_attack", "reverse_mapping_attack"]
 
@@ -144,9 +145,8 @@ def rank_swapping_attack(
     check_integer("k", k, at_least=1)
     names = chosen(original, released, attributes)
     check_linked(original, released, "the rank swapping attack")
-    before, after = side_by_side(original, released, names)
     n = original.n
-    sights = [sight for name in names for sight in _sights(before[name], after[name], k)]
+    sights = [sight for pair in side_by_side(original, released, names).values() for sight in _sights(*pair, k)]
     ranged = [sight for sight in sights if isinstance(sight, _Window)]
     coded = [sight for sight in sights if isinstance(sight, _Code)]
     boxes = Neighbours(RecordDistance.from_terms(sight.term for sight in sights))

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ...checks import check_number
 from ...errors import DataError, SchemaError, did_you_mean
 from ...microdata import Column, ContinuousColumn, Microdata
+from ..side_by_side import side_by_side
 from .rates import Rate
-from .tables import check_records, chosen, class_numbers, side_by_side
+from .tables import check_records, chosen, class_numbers
 
 __all__ = [
     "ClassRisk",
@@ -140,8 +141,8 @@ def reidentification(
         return Reidentification(prosecutor, None, prosecutor.mean, 0)
     check_records(population, "population")
     chosen(population, released, names)
-    register, after = side_by_side(population, released, names)
-    both = class_numbers(_stacked(after[name], register[name]) for name in names)
+    columns = side_by_side(population, released, names)
+    both = class_numbers(_stacked(after, register) for register, after in columns.values())
     here, there = both[: released.n], both[released.n :]
     F = np.bincount(there, minlength=int(both.max()) + 1)[here]
     risk = np.divide(1.0, F, out=np.zeros(released.n), where=F > 0)

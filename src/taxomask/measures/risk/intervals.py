@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ...checks import check_number
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
-from ...semantics import category_marginality
+from ..ranks import places, ranks
+from ..side_by_side import side_by_side
 from .rates import Rate
-from .tables import check_linked, chosen, side_by_side
+from .tables import check_linked, chosen
 
 __all__ = ["IntervalDisclosure", "RankCorrelation", "interval_disclosure", "rank_correlation"]
 
@@ -58,8 +59,8 @@ def interval_disclosure(
     check_number("percent", percent, above=0, at_most=100)
     names = chosen(original, released, attributes)
     check_linked(original, released, "interval disclosure")
-    before, after = side_by_side(original, released, names)
-    return IntervalDisclosure(percent, {name: _disclosure(before[name], after[name], percent) for name in names})
+    columns = side_by_side(original, released, names)
+    return IntervalDisclosure(percent, {name: _disclosure(*pair, percent) for name, pair in columns.items()})
 
 
 def _disclosure(before: Column, after: Column, percent: float) -> Rate:
@@ -139,37 +140,19 @@ def rank_correlation(
     """
     names = chosen(original, released, attributes)
     check_linked(original, released, "rank correlation")
-    before, after = side_by_side(original, released, names)
-    return {name: _correlation(before[name], after[name]) for name in names}
+    return {name: _correlation(*pair) for name, pair in side_by_side(original, released, names).items()}
 
 
 def _correlation(before: Column, after: Column) -> RankCorrelation:
-    from scipy.stats import rankdata
-
-    present = ~(before.missing | after.missing)
+    x, z = places(before, after)
+    present = (x >= 0) & (z >= 0)
     n = int(present.sum())
-    place = _places(before) if isinstance(before, CategoricalColumn) else None
-    x, z = (
-        rankdata(_numbers(column.take(present)) if place is None else place[column.take(present).codes])  # type: ignore[attr-defined]
-        for column in (before, after)
-    )
-    x, z = x - (n + 1) / 2, z - (n + 1) / 2
-    spread = float(np.sqrt((x @ x) * (z @ z))) if n else 0.0
+    (u, size_u), (v, size_v) = ranks(x[present]), ranks(z[present])
+    spread = size_u * size_v
     if spread == 0:
         return RankCorrelation(0.0, -1.0, 1.0, 0.0, n)
-    r = float(np.clip(x @ z / spread, -1, 1))
+    r = float(np.clip((u * v).sum() / spread, -1, 1))
     half = 1.959963984540054 * np.sqrt(1.06 / (n - 3)) if n > 3 else np.inf  # of Fisher's z of a rank correlation
     middle = np.arctanh(np.clip(r, -1 + 1e-15, 1 - 1e-15))
     low, high = (r, r) if abs(r) == 1 and n > 3 else np.tanh([middle - half, middle + half])
     return RankCorrelation(r, float(low), float(high), 0.0, n)
-
-
-def _places(column: CategoricalColumn) -> Float:
-    """The place of each category in the order that ranks it."""
-    if column.attribute.kind == Kind.ORDINAL:
-        return np.arange(len(column.categories), dtype=float)
-    sums = category_marginality(column)
-    rounded = np.round(sums / (sums.max(initial=0.0) or 1.0), 12)  # equal sums may differ by rounding
-    places = np.empty(len(sums))
-    places[np.argsort(rounded, kind="stable")] = np.arange(len(sums))
-    return places

@@ -15,8 +15,9 @@ from ...errors import DataError
 from ...microdata import Microdata
 from ...partition.nearest import Neighbours
 from ...records import RecordDistance
+from ..side_by_side import side_by_side
 from .rates import Rate
-from .tables import check_linked, check_records, chosen, side_by_side
+from .tables import check_linked, check_records, chosen
 
 __all__ = ["Linkage", "partial_linkage", "record_linkage", "spaces"]
 
@@ -112,9 +113,9 @@ def spaces(
     original: Microdata, released: Microdata, names: tuple[str, ...], scale: Scale = "balanced"
 ) -> tuple[RecordDistance, RecordDistance]:
     """The records of both tables in the distance that has the scale of the original one."""
-    before, after = side_by_side(original, released, names)
-    distance = RecordDistance(original.replace(before), names, scale=scale)
-    return distance, distance.of(released.replace(after))
+    columns = side_by_side(original, released, names)
+    distance = RecordDistance(original.replace({name: x for name, (x, _) in columns.items()}), names, scale=scale)
+    return distance, distance.of(released.replace({name: y for name, (_, y) in columns.items()}))
 
 
 def _linked(names: tuple[str, ...], here: RecordDistance, there: RecordDistance, own: NDArray[np.int64]) -> Linkage:

@@ -1,4 +1,4 @@
-"""The original and the released table side by side: columns in one numbering, records counted."""
+"""What measures of risk look at: attributes, classes of records, and whether there is anything to measure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...errors import DataError, SchemaError, did_you_mean
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
 from ...microdata.sharing import alike
 
-__all__ = ["check_linked", "check_records", "chosen", "class_numbers", "in_one_numbering", "side_by_side"]
+__all__ = ["check_linked", "check_records", "chosen", "class_numbers", "in_one_numbering"]
 
 
 def chosen(original: Microdata, released: Microdata, attributes: Iterable[str] | None) -> tuple[str, ...]:
@@ -29,14 +29,6 @@ def chosen(original: Microdata, released: Microdata, attributes: Iterable[str] |
                     f"the {which} table has no coded column {name!r}.", hint=did_you_mean(name, data.columns)
                 )
     return names
-
-
-def side_by_side(
-    original: Microdata, released: Microdata, names: Iterable[str]
-) -> tuple[dict[str, Column], dict[str, Column]]:
-    """The columns of both tables, in which equal codes mean equal categories."""
-    pairs = {name: alike(original.columns[name], released.columns[name]) for name in names}
-    return {name: pair[0] for name, pair in pairs.items()}, {name: pair[1] for name, pair in pairs.items()}
 
 
 def in_one_numbering(*columns: Column) -> list[Column]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import CategoricalColumn, Column, TaxonomicColumn
-from ._moments import numbers, ordered, present, unit_of
+from ._moments import numbers, ordered, present, sum_of_products, unit_of
 
 __all__ = ["BLOCK", "Design", "Part"]
 
@@ -30,14 +30,36 @@ class Part:
 
     def fill(self, column: Column, out: Float) -> None:
         if self.groups is None:
-            values = numbers(column)
-            missing = np.isnan(values)
-            out[:, 0] = np.where(missing, 0.0, (values - self.middle) / self.unit)
+            out[:, 0] = self.standard(column)
             if len(self.names) > 1:
-                out[:, 1] = missing
+                out[:, 1] = column.missing
             return
+        out[:] = self._group(column)[:, None] == np.arange(len(self.names))
+
+    def times(self, column: Column, coefficients: Float) -> Float:
+        """The columns times their coefficients, without the columns."""
+        if self.groups is not None:
+            return np.append(coefficients, 0.0)[self._group(column)]
+        score = self.standard(column) * coefficients[0]
+        return score + column.missing * coefficients[1] if len(self.names) > 1 else score
+
+    def sums(self, column: Column, weights: Float) -> Float:
+        """The sum of each column over the records, with weights."""
+        if self.groups is not None:
+            return np.bincount(self._group(column) + 1, weights, len(self.names) + 1)[1:].astype(float, copy=False)
+        others = [column.missing.astype(float)] if len(self.names) > 1 else []
+        return np.array([sum_of_products(one, weights) for one in (self.standard(column), *others)])
+
+    def standard(self, column: Column) -> Float:
+        """Numbers in standard deviations from the mean; missing ones are 0."""
+        values = numbers(column)
+        return np.where(np.isnan(values), 0.0, (values - self.middle) / self.unit)
+
+    def _group(self, column: Column) -> NDArray[np.int64]:
+        """The number of the indicator of each record; -1 for the group that has none."""
         assert isinstance(column, CategoricalColumn)
-        out[:] = self.groups[column.codes][:, None] == np.arange(len(self.names))
+        assert self.groups is not None
+        return self.groups[column.codes]
 
 
 class Design:
@@ -65,6 +87,19 @@ class Design:
                 place = self.places[name]
                 part.fill(columns[name].take(chosen), out[:, place.start : place.stop])
             yield out
+
+    def times(self, columns: Mapping[str, Column], coefficients: Float) -> Float | float:
+        """The design times coefficients, without the design."""
+        score: Float | float = float(coefficients[0])
+        for name, part in self.parts.items():
+            place = self.places[name]
+            score = score + part.times(columns[name], coefficients[place.start : place.stop])
+        return score
+
+    def sums(self, columns: Mapping[str, Column], weights: Float) -> Float:
+        """The sum of each column of the design over the records, with weights."""
+        parts = (part.sums(columns[name], weights) for name, part in self.parts.items())
+        return np.concatenate([[weights.sum()], *parts])
 
 
 def _part(name: str, original: Column, released: Column) -> Part:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ...microdata import Column, ContinuousColumn, Microdata
-from .result import Loss, mean_of, side_by_side
+from ..side_by_side import side_by_side
+from .result import Loss, mean_of
 from .sse import average_of, distances, squared_error
 
 __all__ = ["overall_loss", "root_mean_square_errors", "squared_errors", "total_distance"]

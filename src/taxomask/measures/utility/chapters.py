@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import Microdata, TaxonomicColumn
-from .result import Loss, Result, mean_of, side_by_side
+from ..side_by_side import side_by_side
+from .result import Loss, Result, mean_of
 
 __all__ = ["ChapterCounts", "chapter_counts"]
 

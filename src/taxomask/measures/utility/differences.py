@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...checks import check_integer, check_number
+from ...methods import Progress
 from ...microdata import CategoricalColumn, Column, Microdata
 from ...semantics import category_marginality
-from ._moments import complete, covariance, numbers, ordered, present, relative, same_values, spread
-from .result import Loss, Result, mean_of, pairs, side_by_side
+from ..side_by_side import side_by_side
+from ._covariances import NominalCovariances, NumberCovariances
+from ._moments import covariance, numbers, ordered, present, relative, same_values
+from .result import Loss, Result, mean_of, pairs
 
 __all__ = ["RelativeDifferences", "relative_differences", "relative_differences_in_samples"]
 
@@ -45,9 +48,9 @@ def relative_differences(
     Domingo-Ferrer, Muralidhar, Rufian-Torrell (2012), Anonymization methods for taxonomic microdata, PSD 2012.
     """
     columns = side_by_side(original, released, attributes)
-    return _compare(
-        {name: pair[0] for name, pair in columns.items()}, {name: pair[1] for name, pair in columns.items()}
-    )
+    before, after = ({name: pair[when] for name, pair in columns.items()} for when in (0, 1))
+    same = {name for name, pair in columns.items() if same_values(*pair)}
+    return _compared(_Statistics(before), _Statistics(after, same))
 
 
 def relative_differences_in_samples(
@@ -59,6 +62,7 @@ def relative_differences_in_samples(
     samples: int = 100,
     share: float = 0.1,
     linked: bool = True,
+    progress: Progress | None = None,
 ) -> RelativeDifferences:
     """The mean Δ(θ) over random samples of the records: what a user of a part of the table loses.
 
@@ -69,12 +73,14 @@ def relative_differences_in_samples(
     columns = side_by_side(original, released, attributes, linked=linked)
     same = {name for name, pair in columns.items() if linked and same_values(*pair)}  # in every sample, then
     found: list[RelativeDifferences] = []
-    for _ in range(samples):
+    for number in range(samples):
         rows = _sample(rng, original.n, share)
         others = rows if linked else _sample(rng, released.n, share)
         before = {name: x.take(rows) for name, (x, _) in columns.items()}
-        after = {name: y.take(others) for name, (_, y) in columns.items()}
-        found.append(_compare(before, after, same))
+        after = {name: before[name] if name in same else y.take(others) for name, (_, y) in columns.items()}
+        found.append(_compared(_Statistics(before, same), _Statistics(after, same)))
+        if progress is not None:
+            progress((number + 1) / samples)
     names = list(columns)
     kinds = {name: ordered(x) for name, (x, _) in columns.items()}
     return RelativeDifferences(
@@ -94,9 +100,7 @@ def _mean_loss(losses: list[Loss], keys: Iterable[Any]) -> Loss:
     return Loss(mean_of(each.values()), each)
 
 
-def _compare(original: Columns, released: Columns, same: Collection[str] = ()) -> RelativeDifferences:
-    """The differences; those of columns known to be the ``same`` are left out."""
-    before, after = _Statistics(original, same), _Statistics(released, same)
+def _compared(before: _Statistics, after: _Statistics) -> RelativeDifferences:
     return RelativeDifferences(
         _loss(before.means, after.means, before.sizes, after.sizes),
         _loss(before.variances, after.variances, before.variance_scales, after.variance_scales),
@@ -105,13 +109,18 @@ def _compare(original: Columns, released: Columns, same: Collection[str] = ()) -
 
 
 def _loss(before: Parts, after: Parts, scales: Parts, released_scales: Parts) -> Loss:
-    each = {key: relative(value, after[key], max(scales[key], released_scales[key])) for key, value in before.items()}
+    """What was not looked at after the protection is what it was before."""
+    after = {key: after.get(key, value) for key, value in before.items()}
+    each = {
+        key: relative(value, after[key], max(scales[key], released_scales.get(key, 0.0)))
+        for key, value in before.items()
+    }
     return Loss(mean_of(each.values()), each, before, after)
 
 
 @dataclass
 class _Statistics:
-    """The statistics of one table, and for each the size below which it is rounding."""
+    """The statistics of one table, and for each the size below which it is rounding; between ``skip``, none."""
 
     columns: Columns
     skip: Collection[str] = ()
@@ -131,22 +140,18 @@ class _Statistics:
             else:
                 assert isinstance(column, CategoricalColumn)
                 self._categories(name, column)
-        roots = {
-            name: _roots(column)
-            for name, column in self.columns.items()
-            if isinstance(column, CategoricalColumn) and not ordered(column)
-        }
+        of_numbers = NumberCovariances({name: numbers(one) for name, one in self.columns.items() if ordered(one)})
+        of_categories = NominalCovariances(
+            {name: one for name, one in self.columns.items() if isinstance(one, CategoricalColumn) and not ordered(one)}
+        )
         for a, b in pairs(self.columns):
-            x, y = self.columns[a], self.columns[b]
-            if a in self.skip and b in self.skip:
+            kinds = {ordered(self.columns[a]), ordered(self.columns[b])}
+            if len(kinds) > 1 or (a in self.skip and b in self.skip):
                 continue
-            if ordered(x) and ordered(y):
-                u, v = complete(numbers(x), numbers(y))
-                self.covariances[a, b] = covariance(u, v) if len(u) else np.nan
-                self.covariance_scales[a, b] = spread(u) * spread(v)
-            elif not ordered(x) and not ordered(y):
-                self.covariances[a, b] = _nominal_covariance(x, y, roots[a], roots[b])
-                self.covariance_scales[a, b] = 1.0
+            if kinds == {True}:
+                self.covariances[a, b], self.covariance_scales[a, b] = of_numbers.of(a, b)
+            else:
+                self.covariances[a, b], self.covariance_scales[a, b] = of_categories.of(a, b), 1.0
 
     def _numbers(self, name: str, values: NDArray[np.float64]) -> None:
         there = present(values)
@@ -162,22 +167,3 @@ class _Statistics:
         self.means[name] = float(m[counts > 0].min()) if n else np.nan
         self.variances[name] = float(m @ counts / n) if n else np.nan
         self.sizes[name] = self.variance_scales[name] = 1.0
-
-
-def _roots(column: CategoricalColumn) -> NDArray[np.float64]:
-    """sqrt(m / n) of the value of every record."""
-    n = int(column.counts.sum())
-    m = np.maximum(category_marginality(column), 0.0)  # rounding may leave less than 0
-    return np.append(np.sqrt(m / max(n, 1)), np.nan)[column.codes]
-
-
-def _nominal_covariance(x: Column, y: Column, root_x: NDArray[np.float64], root_y: NDArray[np.float64]) -> float:
-    """Covar_M / n over the records with both values, with marginalities among these."""
-    assert isinstance(x, CategoricalColumn)
-    assert isinstance(y, CategoricalColumn)
-    both = ~(x.missing | y.missing)
-    if not both.any():
-        return np.nan
-    if not both.all():
-        root_x, root_y = _roots(x.take(both)), _roots(y.take(both))
-    return float(root_x @ root_y / len(root_x))

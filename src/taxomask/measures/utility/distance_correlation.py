@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...methods import Progress
 from ...microdata import CategoricalColumn, Column, Microdata, TaxonomicColumn
 from ...semantics import (
     category_marginality,
@@ -18,8 +19,9 @@ from ...semantics import (
     distance_table,
 )
 from ...semantics.statistics import _root
+from ..side_by_side import side_by_side
 from ._moments import numbers, ordered, spread, unit_of
-from .result import Loss, mean_of, pairs, side_by_side
+from .result import Loss, mean_of, twice
 
 __all__ = ["distance_correlations", "distance_variances"]
 
@@ -42,7 +44,13 @@ def distance_variances(original: Microdata, released: Microdata, attributes: Ite
     return Loss(mean_of(each.values()), each, before, after)
 
 
-def distance_correlations(original: Microdata, released: Microdata, attributes: Iterable[str] | None = None) -> Loss:
+def distance_correlations(
+    original: Microdata,
+    released: Microdata,
+    attributes: Iterable[str] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Loss:
     """|sdCor(X', Y') - sdCor(X, Y)| of every pair of attributes, of any kinds.
 
     sdCor is in [0, 1]; 0 if either does not vary. It is that of `tm.distance_correlation`, with the attribute's own
@@ -57,8 +65,9 @@ def distance_correlations(original: Microdata, released: Microdata, attributes: 
     Analysis 135; Rodriguez-Garcia, Batet, Sánchez (2019), Information Fusion 45 (semantic distances).
     """
     columns = side_by_side(original, released, attributes)
-    tables = [_Correlations({name: pair[when] for name, pair in columns.items()}) for when in (0, 1)]
-    before, after = ({key: table.of(*key) for key in pairs(columns)} for table in tables)
+    before, after = twice(
+        columns, lambda when: _Correlations({name: pair[when] for name, pair in columns.items()}).of, progress
+    )
     each = {key: abs(after[key] - before[key]) for key in before}
     return Loss(mean_of(each.values()), each, before, after)
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import Kind, Microdata
+from ..side_by_side import side_by_side
 from ._moments import complete, correlation, covariance, numbers, present, relative, spread, unit_of
-from .result import Loss, Result, mean_of, pairs, side_by_side
+from .result import Loss, Result, mean_of, pairs
 
 __all__ = ["InformationLoss", "ProbabilisticLoss", "information_loss", "probabilistic_loss"]
 

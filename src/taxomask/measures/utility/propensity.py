@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import Column, Microdata
+from ..side_by_side import side_by_side
 from ._design import Design
-from ._moments import ordered
-from .result import Result, side_by_side
+from ._moments import ordered, sum_of_products
+from .result import Result
 
 __all__ = ["Propensity", "propensity"]
 
@@ -20,6 +22,7 @@ Float = NDArray[np.float64]
 
 RIDGE = 1e-6
 PRODUCTS = 15
+NEARER = 30  # a step is good if the next one promises this many times less
 
 
 @dataclass(frozen=True)
@@ -66,78 +69,108 @@ def propensity(original: Microdata, released: Microdata, attributes: Iterable[st
     total = original.n + released.n
     if not original.n or not released.n:
         return Propensity(0.0, 0.0, 0.0, 0.0, 1)
-    model = _Logistic(columns, (original.n, released.n))
-    beta, rank = model.fit()
+    chances, rank = _Logistic(columns, (original.n, released.n)).fit()
     share = released.n / total
-    pmse = model.mean_square(beta, share)
+    pmse = sum(float(np.square(one - share).sum()) for one in chances) / total
     expected = (rank - 1) * (1 - share) ** 2 * share / total
     ratio = pmse / expected if expected > 0 else 0.0
     return Propensity(pmse / (share * (1 - share)), pmse, expected, ratio, rank)
 
 
 class _Logistic:
-    """Logistic regression of "is a released record", by Newton's method over blocks of records."""
+    """Logistic regression of "is a released record", by Newton's method.
+
+    The second derivative costs far more than the first, and changes little where the tables hardly differ: it is
+    computed anew only when a step with the old one gets too little nearer.
+    """
 
     def __init__(self, columns: Mapping[str, tuple[Column, Column]], sizes: tuple[int, int]) -> None:
         self.design = Design(columns)
         self.tables = [{name: pair[when] for name, pair in columns.items()} for when in (0, 1)]
         self.sizes = sizes
-        places = [self.design.places[name].start for name, (x, _) in columns.items() if ordered(x)]
-        products = [(a, b) for a in places for b in places if a < b] if len(places) <= PRODUCTS else []
-        crossed = np.array([*((a, a) for a in places), *products], dtype=np.int64).reshape(-1, 2)
-        self.left, self.right = crossed[:, 0], crossed[:, 1]
-        self.width = self.design.width + len(crossed)
+        self.ordered = [name for name, (x, _) in columns.items() if ordered(x)]
+        several = len(self.ordered) <= PRODUCTS
+        squares = [(place, place) for place in range(len(self.ordered))]
+        self.crossed = squares + (list(combinations(range(len(self.ordered)), 2)) if several else [])
+        self.penalty = np.full(self.design.width + len(self.crossed), RIDGE * sum(sizes))
+        self.penalty[0] = 0.0
 
-    def blocks(self, when: int) -> Iterable[Float]:
-        for block in self.design.blocks(self.tables[when], np.arange(self.sizes[when])):
-            yield np.concatenate([block, block[:, self.left] * block[:, self.right]], axis=1)
-
-    def fit(self) -> tuple[Float, int]:
-        """The coefficients, and how many of them are independent."""
+    def fit(self) -> tuple[list[Float], int]:
+        """The chance that the model gives each record, and how many of its coefficients are independent."""
         total = sum(self.sizes)
-        beta = np.zeros(self.width)
+        beta = np.zeros(len(self.penalty))
         beta[0] = math.log(self.sizes[1] / self.sizes[0])
-        penalty = np.full(self.width, RIDGE * total)
-        penalty[0] = 0.0
-        value, gradient, curvature = self._look(beta, penalty)
-        rank = int(np.linalg.matrix_rank(_scaled(curvature - np.diag(penalty))[0], hermitian=True, rtol=1e-10))
+        here = self._look(beta)
+        curvature = self._curvature(here)
+        rank = int(np.linalg.matrix_rank(_scaled(curvature - np.diag(self.penalty))[0], hermitian=True, rtol=1e-10))
+        inverse, last = _inverse(curvature), math.inf
         for _ in range(100):
-            level, scale = _scaled(curvature)
-            step = scale * np.linalg.lstsq(level, scale * gradient, rcond=1e-13)[0]
-            gain = float(gradient @ step)
-            if gain <= 1e-12 * total:
+            step = inverse @ here.gradient
+            gain = float(here.gradient @ step)
+            if gain > last / NEARER:
+                inverse = _inverse(self._curvature(here))
+                step = inverse @ here.gradient
+                gain = float(here.gradient @ step)
+            near = gain <= 1e-12 * total  # so that the likelihood says no more: steps go on while they get nearer
+            if gain <= 1e-24 * total or (near and gain > last / NEARER):
                 break
-            for _ in range(40):
-                found = self._look(beta + step, penalty)
-                if found[0] >= value:
+            found = self._look(beta + step)
+            for _ in range(0 if near else 40):
+                if found.value >= here.value:
                     break
                 step /= 2
-            else:
+                found = self._look(beta + step)
+            if not near and found.value < here.value:
                 break
-            beta = beta + step
-            value, gradient, curvature = found
-        return beta, rank
+            beta, here, last = beta + step, found, gain
+        return here.chances, rank
 
-    def mean_square(self, beta: Float, share: float) -> float:
-        sums = [sum(float(np.square(_chance(x @ beta) - share).sum()) for x in self.blocks(when)) for when in (0, 1)]
-        return sum(sums) / sum(self.sizes)
+    def _look(self, beta: Float) -> _Look:
+        """Each table is summed by itself: for equal tables the gradient at the start is exactly 0 then."""
+        value, gradient, chances = -float(self.penalty @ beta**2) / 2, -self.penalty * beta, []
+        linear, crossed = np.split(beta, [self.design.width])
+        for when, columns in enumerate(self.tables):
+            z = [self.design.parts[name].standard(columns[name]) for name in self.ordered]
+            score = np.broadcast_to(self.design.times(columns, linear), self.sizes[when]).copy()
+            for coefficient, (a, b) in zip(crossed, self.crossed, strict=True):
+                score += coefficient * z[a] * z[b]
+            p = _chance(score)
+            rest = when - p
+            products = [sum_of_products(z[a] * z[b], rest) for a, b in self.crossed]
+            value -= float(np.logaddexp(0.0, score if when == 0 else -score).sum())
+            gradient = gradient + np.concatenate([self.design.sums(columns, rest), products])
+            chances.append(p)
+        return _Look(value, gradient, chances)
 
-    def _look(self, beta: Float, penalty: Float) -> tuple[float, Float, Float]:
-        """The penalised log-likelihood with its first and (negative) second derivative.
+    def _curvature(self, here: _Look) -> Float:
+        """The negative second derivative, over blocks of records."""
+        curvature = np.diag(self.penalty)
+        places = np.array([self.design.places[name].start for name in self.ordered], dtype=np.int64)
+        left, right = places[np.array(self.crossed, dtype=np.int64).reshape(-1, 2)].T
+        for columns, p in zip(self.tables, here.chances, strict=True):
+            start = 0
+            for block in self.design.blocks(columns, np.arange(len(p))):
+                root = np.sqrt(p * (1 - p))[start : start + len(block), None]
+                x = np.concatenate([block, block[:, left] * block[:, right]], axis=1)
+                x *= root
+                curvature += x.T @ x
+                start += len(block)
+        return curvature
 
-        Each table is summed by itself: for equal tables the gradient at the start is exactly 0 then.
-        """
-        value, gradient, curvature = -float(penalty @ beta**2) / 2, -penalty * beta, np.diag(penalty)
-        for when in (0, 1):
-            slope = np.zeros(self.width)
-            for x in self.blocks(when):
-                score = x @ beta
-                p = _chance(score)
-                value -= float(np.logaddexp(0.0, score if when == 0 else -score).sum())
-                slope += x.T @ (when - p)
-                curvature += (x * (p * (1 - p))[:, None]).T @ x
-            gradient = gradient + slope
-        return value, gradient, curvature
+
+@dataclass(frozen=True)
+class _Look:
+    """The penalised log-likelihood at some coefficients, its first derivative, and the chance of each record."""
+
+    value: float
+    gradient: Float
+    chances: list[Float]
+
+
+def _inverse(curvature: Float) -> Float:
+    """What turns a gradient into a step; nothing is gained along directions that the data do not tell."""
+    level, scale = _scaled(curvature)
+    return np.outer(scale, scale) * np.linalg.pinv(level, rcond=1e-13, hermitian=True)
 
 
 def _scaled(matrix: Float) -> tuple[Float, Float]:

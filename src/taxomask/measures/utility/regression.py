@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ...checks import check_number
 from ...microdata import Column, Kind, Microdata
+from ..side_by_side import side_by_side
 from ._design import Design
-from .result import Loss, mean_of, side_by_side
+from .result import Loss, mean_of
 
 __all__ = ["regression_overlap"]
 

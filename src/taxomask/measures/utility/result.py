@@ -1,18 +1,19 @@
-"""What every measure returns, and how two tables are laid side by side."""
+"""What every measure returns."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from ...errors import DataError, SchemaError, did_you_mean
-from ...microdata import Column, Microdata
-from ...microdata.sharing import alike
+from ...methods import Progress
+from ...microdata import Column
+from ..plain import plain
+from ._moments import same_values
 
-__all__ = ["Loss", "Result", "mean_of", "pairs", "side_by_side"]
+__all__ = ["Loss", "Result", "mean_of", "pairs", "twice"]
 
 
 class Result:
@@ -20,7 +21,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: pairs of attributes are joined by " × ", and what is not defined is None."""
-        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
+        values: dict[str, Any] = plain(self)
+        return values
 
 
 @dataclass(frozen=True)
@@ -46,30 +48,27 @@ class Loss(Result):
     left_out: Mapping[Any, int] = field(default_factory=dict)
 
 
-def side_by_side(
-    original: Microdata, released: Microdata, attributes: Iterable[str] | None = None, *, linked: bool = False
-) -> dict[str, tuple[Column, Column]]:
-    """The columns of both tables with one numbering of their categories; by default all coded columns.
-
-    ``linked`` measures need record i of the released table to come from record i of the original.
-    """
-    if linked and original.n != released.n:
-        raise DataError(
-            f"the original has {original.n:,} records and the release {released.n:,}, so they cannot be compared "
-            "one by one.",
-            hint="Compare tables whose records correspond, or use measures of whole columns.",
-        )
-    names = [name for name in original.columns if name in released.columns] if attributes is None else list(attributes)
-    for name in names:
-        for columns in (original.columns, released.columns):
-            if name not in columns:
-                raise SchemaError(f"there is no coded column {name!r} to compare.", hint=did_you_mean(name, columns))
-    return {name: alike(original.columns[name], released.columns[name]) for name in names}
-
-
 def pairs(names: Iterable[str]) -> Iterable[tuple[str, str]]:
     """All pairs of attributes, in the order of the table."""
     return combinations(names, 2)
+
+
+def twice(
+    columns: Mapping[str, tuple[Column, Column]],
+    statistic: Callable[[int], Callable[[str, str], float]],
+    progress: Progress | None = None,
+) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:
+    """A statistic of every pair of attributes, before (0) and after (1); where neither changed it is computed once."""
+    same = {name for name, pair in columns.items() if same_values(*pair)}
+    every = list(pairs(columns))
+    of_original, of_released = statistic(0), statistic(1)
+    before, after = {}, {}
+    for number, (a, b) in enumerate(every, start=1):
+        before[a, b] = of_original(a, b)
+        after[a, b] = before[a, b] if a in same and b in same else of_released(a, b)
+        if progress is not None:
+            progress(number / len(every))
+    return before, after
 
 
 def mean_of(values: Iterable[float]) -> float:
@@ -79,17 +78,3 @@ def mean_of(values: Iterable[float]) -> float:
     if not defined:
         return math.nan if every else 0.0
     return math.fsum(defined) / len(defined)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Result):
-        return value.to_dict()
-    if isinstance(value, Mapping):
-        return {_text(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
-
-
-def _text(key: Any) -> str:
-    return " × ".join(map(str, key)) if isinstance(key, tuple) else str(key)

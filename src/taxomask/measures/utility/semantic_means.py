@@ -11,8 +11,9 @@ import numpy as np
 from ...microdata import CategoricalColumn, Microdata, TaxonomicColumn
 from ...semantics import distance_table
 from ...taxonomy.distances import get_distance
+from ..side_by_side import side_by_side
 from ._moments import ordered
-from .result import Loss, mean_of, side_by_side
+from .result import Loss, mean_of
 from .sse import first_smallest, mean_category
 
 __all__ = ["semantic_means"]

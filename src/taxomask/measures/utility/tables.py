@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...methods import Progress
 from ...microdata import CategoricalColumn, Kind, Microdata
-from .result import Loss, Result, pairs, side_by_side
+from ..side_by_side import side_by_side
+from .result import Loss, Result, pairs
 
 __all__ = ["TableLoss", "entropy_loss", "table_loss"]
 
@@ -29,7 +31,13 @@ class TableLoss(Result):
     per_cell: Loss
 
 
-def table_loss(original: Microdata, released: Microdata, attributes: Iterable[str] | None = None) -> TableLoss:
+def table_loss(
+    original: Microdata,
+    released: Microdata,
+    attributes: Iterable[str] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> TableLoss:
     """CTBIL' and ACTBIL': how far the counts in all tables of one or two categorical attributes are from the original.
 
     CTBIL' = Σ |f - f'| / f over the cells with f > 0; overall the sum over the tables. ACTBIL' divides it by the number
@@ -46,17 +54,20 @@ def table_loss(original: Microdata, released: Microdata, attributes: Iterable[st
     losses: dict[Any, float] = {}
     cells: dict[Any, int] = {}
     appeared: dict[Any, int] = {}
-    for key in [*((name,) for name in columns), *pairs(columns)]:
+    keys = [*((name,) for name in columns), *pairs(columns)]
+    for number, key in enumerate(keys, start=1):
         sizes = [len(columns[name][0].categories) for name in key]
         before, after = (_joint([columns[name][when].codes for name in key], sizes) for when in (0, 1))
         name = key if len(key) > 1 else key[0]
         losses[name], appeared[name] = _relative_counts(before, after, scale)
         cells[name] = int(np.prod([_categories(columns[one][0]) for one in key]))
+        if progress is not None:
+            progress(number / len(keys))
     per_cell = {key: losses[key] / cells[key] if cells[key] else 0.0 for key in losses}
-    total, number = sum(losses.values()), sum(cells.values())
+    total, size = sum(losses.values()), sum(cells.values())
     return TableLoss(
         Loss(total, losses, left_out={key: count for key, count in appeared.items() if count}),
-        Loss(total / number if number else 0.0, per_cell),
+        Loss(total / size if size else 0.0, per_cell),
     )
 
 

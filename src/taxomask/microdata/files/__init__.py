@@ -14,11 +14,11 @@ from pathlib import Path
 from ...errors import DataError, did_you_mean
 from . import arrow, delimited, excel, parquet, postgresql, sas, spss, sqlite, stata
 from .base import BATCH, ArrowTable, Batches, Format, Source, Text, new_file, plain
-from .folders import MANIFEST, Folder, open_folder
+from .folders import MANIFEST, Folder, in_types, open_folder
 
 __all__ = [
-    "FORMATS", "MANIFEST", "Folder", "Format", "Source", "format_of", "is_address", "open_table", "read_table",
-    "write_table",
+    "FORMATS", "MANIFEST", "Folder", "Format", "Source", "format_of", "in_types", "is_address", "open_table",
+    "read_table", "write_table",
 ]  # fmt: skip
 
 FORMATS: tuple[Format, ...] = (  # in the order in which they are tried
@@ -41,7 +41,8 @@ def open_table(where: str | PathLike[str], *, text: Text = False, safe_cells: bo
     Parameters
     ----------
     where
-        A file, a folder of Parquet or CSV files, or a table of a database: ``sqlite:///file.db?table=name``, ``postgresql://user@host/db?table=name``.
+        A file, a folder of Parquet or CSV files, or a table of a database: ``sqlite:///file.db?table=name``,
+        ``postgresql://user@host/db?table=name``.
     text
         Columns of a CSV file to keep as text, so that leading zeros survive (``"038"``); True for all. Other formats
         know the types of their columns.

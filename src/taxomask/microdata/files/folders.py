@@ -3,48 +3,76 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ...errors import DataError
 from ..spelling import listing
-from .base import ArrowTable, Batches, Source, Text
+from .base import BATCH, ArrowTable, Batches, Source, Text
 
-__all__ = ["MANIFEST", "Folder", "open_folder"]
+__all__ = ["MANIFEST", "Folder", "in_types", "open_folder"]
 
 MANIFEST = "_taxomask.json"  # lists the files of a folder that taxomask wrote, once all are there
+_ONE_TYPE = "Write the files again with one type for the column."
 
 
 class Folder(Source):
-    """Tables of one format in a folder, one below the other."""
+    """Tables of one format in a folder, one below the other. Their types are compared when they are first read.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    pieces
+        Its tables.
+    open_as_text
+        Opens all tables again, with these columns as text; None if types that do not go together are an error.
+    """
 
     format = "folder"
 
-    def __init__(self, path: Path, pieces: Sequence[Source], schema: Any) -> None:
+    def __init__(
+        self, path: Path, pieces: Sequence[Source], open_as_text: Callable[[list[str]], Sequence[Source]] | None
+    ) -> None:
         counts = [piece.n for piece in pieces]
         n = None if None in counts else sum(count or 0 for count in counts)
-        super().__init__(path, schema.names, n)
+        super().__init__(path, pieces[0].names, n)
         self.pieces = tuple(pieces)
-        self._schema = schema
+        self._open_as_text = open_as_text
+
+    @cached_property
+    def schema(self) -> Any:
+        """The types that hold the values of all files (a pyarrow.Schema)."""
+        schema, unlike = _common_schema(self.pieces)
+        if unlike and self._open_as_text is not None:
+            self.pieces = tuple(self._open_as_text(unlike))
+            schema, unlike = _common_schema(self.pieces)
+        if unlike:
+            raise DataError(
+                f"{self.where}: column {unlike[0]!r} has types that do not go together in different files.",
+                hint=_ONE_TYPE,
+            )
+        return schema
 
     def _read(self, columns: list[str]) -> ArrowTable:
         import pyarrow as pa
 
-        schema = pa.schema([self._schema.field(name) for name in columns])
-        return pa.concat_tables(piece.read(columns, empty=True).cast(schema) for piece in self.pieces)
+        schema = self._chosen_types(columns)
+        return pa.concat_tables(_cast(piece, piece.read(columns, empty=True), schema) for piece in self.pieces)
 
     def _batches(self, rows: int, columns: list[str]) -> Batches:
         import pyarrow as pa
 
-        schema = pa.schema([self._schema.field(name) for name in columns])
+        schema = self._chosen_types(columns)
+        batches = (batch for piece in self.pieces for batch in in_types(piece, schema, rows))
+        return pa.RecordBatchReader.from_batches(schema, batches)
 
-        def batches() -> Iterator[Any]:
-            for piece in self.pieces:
-                for batch in piece.batches(rows, columns):
-                    yield batch.cast(schema)
+    def _chosen_types(self, columns: list[str]) -> Any:
+        import pyarrow as pa
 
-        return pa.RecordBatchReader.from_batches(schema, batches())
+        return pa.schema([self.schema.field(name) for name in columns])
 
 
 def open_folder(path: Path, open_file: Callable[..., Source], *, text: Text, safe_cells: bool) -> Folder:
@@ -59,25 +87,41 @@ def open_folder(path: Path, open_file: Callable[..., Source], *, text: Text, saf
     if not names:
         raise DataError(f"{path} is a folder without tables.", hint="Name a file, or a folder of Parquet or CSV files.")
     _check_whole(path, [one.name for one in names])
-    pieces = [open_file(one, text=text, safe_cells=safe_cells) for one in names]
-    formats = sorted({piece.format for piece in pieces})
+
+    def pieces(text: Text) -> list[Source]:
+        return [open_file(one, text=text, safe_cells=safe_cells) for one in names]
+
+    found = pieces(text)
+    formats = sorted({piece.format for piece in found})
     if formats not in (["parquet"], ["csv"]):
         raise DataError(
             f"{path} holds tables of the format {' and '.join(formats)}.", hint="Make it a folder of Parquet or CSV."
         )
-    for piece in pieces:
-        _check_columns(pieces[0], piece)
-    schema, unlike = _common_schema(pieces)
-    if unlike and formats == ["csv"]:
-        texts = True if text is True else [*(text or ()), *unlike]
-        pieces = [open_file(one, text=texts, safe_cells=safe_cells) for one in names]
-        schema, unlike = _common_schema(pieces)
-    if unlike:
+    for piece in found:
+        _check_columns(found[0], piece)
+    known = () if isinstance(text, bool) else text
+    return Folder(path, found, (lambda more: pieces([*known, *more])) if formats == ["csv"] else None)
+
+
+def in_types(piece: Source, schema: Any, rows: int = BATCH) -> Batches:
+    """One file of a folder, in the types of all."""
+    import pyarrow as pa
+
+    batches = (_cast(piece, batch, schema) for batch in piece.batches(rows, schema.names))
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _cast(piece: Source, content: Any, schema: Any) -> Any:
+    """A table or batch of one file in the types of all."""
+    import pyarrow as pa
+
+    try:
+        return content.cast(schema)
+    except pa.ArrowInvalid as error:
+        types = ", ".join(f"{field.name!r} is {field.type}" for field in schema)
         raise DataError(
-            f"{path}: column {unlike[0]!r} has types that do not go together in different files.",
-            hint="Write the files again with one type for the column.",
-        )
-    return Folder(path, pieces, schema)
+            f"{piece.where}: in the other files {types}, and that cannot hold all values here: {error}.", hint=_ONE_TYPE
+        ) from None
 
 
 def _check_whole(path: Path, names: list[str]) -> None:

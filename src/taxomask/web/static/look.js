@@ -27,6 +27,7 @@ export async function lookStep(page, id) {
 function found(job) {
   const { result, id } = job;
   const { table } = state;
+  const same = result.columns.filter((one) => one.figure && one.same);
   const holds = result.checks.every((one) => one.holds);
   const map = latest("compare");
   const place = h("div", {});
@@ -43,8 +44,9 @@ function found(job) {
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "column"), h("th", { scope: "col" }, "kind"), ["loss", "values changed", "linked by it alone", "disclosed in an interval"].map((one) => h("th", { scope: "col", class: "n" }, one)))),
       h("tbody", {}, result.columns.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, one.kind), [one.loss, one.changed, one.linked, one.interval].map((cell) => h("td", { class: "n" }, cell))))))),
     h("p", { class: "legend" }, h("span", { class: "key" }, h("i", { class: "dot was" }), "before"), h("span", { class: "key" }, h("i", { class: "dot hue0" }), "after")),
-    h("div", { class: "figures" }, result.columns.filter((one) => one.figure).map((one) => h("figure", { class: one.wide ? "whole" : "" }, h("figcaption", {}, h("b", {}, one.name), one.wide ? " along its taxonomy" : ""), figure(one.figure)))),
-    result.correlations ? [h("h2", {}, "How columns go together"), h("p", { class: "soft" }, "Distance correlation of every pair: 0 is none, 1 is complete dependence."),
+    charts(result.columns.filter((one) => one.figure && !one.same)),
+    same.length ? h("details", { class: "card-box" }, h("summary", {}, `Charts of the ${same.length === 1 ? "column" : `${same.length} columns`} in which nothing changed`), charts(same)) : null,
+    result.correlations ? [h("h2", {}, "How columns go together"), h("p", { class: "soft" }, `Distance correlation of every pair: 0 is none, 1 is complete dependence.${result.left_out ? ` ${result.left_out} columns are left out; these changed most.` : ""}`),
       h("div", { class: "figures pairs" }, result.correlations.map((one, at) => h("figure", {}, h("figcaption", {}, h("b", {}, at ? "after" : "before")), figure(one))))] : null,
     result.sections.map((section) => h("details", { class: "card-box" }, h("summary", {}, h("b", {}, section.title)), section.about ? h("p", { class: "soft" }, section.about) : null,
       h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": section.title }, h("table", {}, h("thead", {}, h("tr", {}, section.header.map((one, at) => one ? h("th", { scope: "col", class: at ? "n" : "" }, one) : h("td", {})))),
@@ -53,3 +55,5 @@ function found(job) {
     h("div", { class: "foot" }, h("a", { class: "button", href: `#/protect/${table.id}` }, "Try something else"), h("button", { type: "button", class: "button primary", onclick: () => go("release", table.id, id) }, "Next: release it")),
   ].flat(Infinity).filter(Boolean);
 }
+
+const charts = (columns) => h("div", { class: "figures" }, columns.map((one) => h("figure", { class: one.wide ? "whole" : "" }, h("figcaption", {}, h("b", {}, one.name), one.wide ? " along its taxonomy" : ""), figure(one.figure))));

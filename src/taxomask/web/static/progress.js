@@ -4,6 +4,8 @@ import { get, post } from "./api.js";
 import { h, problem, say } from "./dom.js";
 import { state } from "./app.js";
 
+const STAGES = { masking: "Masking", measuring: "Measuring risk and loss", writing: "Writing, and checking every promise" };
+
 // Shows the job in a place until it is over; ``each`` is called with every new state. Resolves with the last one.
 export async function watch(id, place, title, each = () => {}) {
   const bar = h("progress", { max: 1, "aria-label": title });
@@ -21,10 +23,9 @@ export async function watch(id, place, title, each = () => {}) {
     if (job.state === "failed") { place.replaceChildren(problem(job.error)); return job; }
     if (job.state === "cancelled") { place.replaceChildren(h("div", { class: "problem", role: "alert" }, h("b", {}, "Cancelled."), h("p", {}, "Nothing was released."))); return job; }
     const seconds = job.seconds ? ` · ${Math.round(job.seconds)} s` : "";
-    const masked = job.task === "protect" && job.progress >= 1;
     if (job.state === "queued") { bar.removeAttribute("value"); text.textContent = job.ahead ? `Waiting for ${job.ahead} other job${job.ahead > 1 ? "s" : ""}` : "Starting"; }
-    else if (masked || !job.progress) { bar.removeAttribute("value"); text.textContent = `${masked ? "Measuring risk and loss, checking every promise" : "Working"}${seconds}`; }
-    else { bar.value = job.progress; text.textContent = `${Math.floor(job.progress * 100)} %${seconds}`; }
+    else if (!job.progress) { bar.removeAttribute("value"); text.textContent = `Reading the table${seconds}`; }
+    else { bar.value = job.progress; text.textContent = `${STAGES[job.stage] ?? "Working"} · ${Math.floor(job.progress * 100)} %${seconds}`; }
     await new Promise((resolve) => setTimeout(resolve, 300));
     if (location.hash !== address) return job; // another step is shown; the job goes on
   }

@@ -1,0 +1,5 @@
+"""``python -m taxomask``."""
+
+from .cli import main
+
+main()

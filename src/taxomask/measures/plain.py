@@ -1,0 +1,35 @@
+"""Results in plain values, for JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..microdata import Column
+
+__all__ = ["plain"]
+
+
+def plain(value: Any) -> Any:
+    """Dictionaries, lists, numbers and texts; what is not defined is None.
+
+    Pairs of attributes are joined by " × ". Of a result, what there is one of per record is left out.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        pairs = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+        return {name: plain(one) for name, one in pairs if not isinstance(one, np.ndarray | Column)}
+    if isinstance(value, Mapping):
+        return {_text(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _text(key: Any) -> str:
+    return " × ".join(map(str, key)) if isinstance(key, tuple) else str(key)

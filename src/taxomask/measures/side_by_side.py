@@ -1,0 +1,32 @@
+"""Two tables laid side by side: columns in one numbering of the categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import DataError, SchemaError, did_you_mean
+from ..microdata import Column, Microdata
+from ..microdata.sharing import alike
+
+__all__ = ["side_by_side"]
+
+
+def side_by_side(
+    original: Microdata, released: Microdata, attributes: Iterable[str] | None = None, *, linked: bool = False
+) -> dict[str, tuple[Column, Column]]:
+    """The columns of both tables, in which equal codes mean equal categories; by default all coded columns.
+
+    ``linked`` measures need record i of the released table to come from record i of the original.
+    """
+    if linked and original.n != released.n:
+        raise DataError(
+            f"the original has {original.n:,} records and the release {released.n:,}, so they cannot be compared "
+            "one by one.",
+            hint="Compare tables whose records correspond, or use measures of whole columns.",
+        )
+    names = [name for name in original.columns if name in released.columns] if attributes is None else list(attributes)
+    for name in names:
+        for columns in (original.columns, released.columns):
+            if name not in columns:
+                raise SchemaError(f"there is no coded column {name!r} to compare.", hint=did_you_mean(name, columns))
+    return {name: alike(original.columns[name], released.columns[name]) for name in names}
