@@ -58,7 +58,6 @@ CASES: dict[str, Method] = {
         (tm.RankSwapping(p=5, attributes=("dx",)), tm.Pram(0.8), tm.Rounding({"income": 10}))
     ),
 }
-SOME = ("microaggregation in blocks", "shuffling, given mixed")  # on one and four workers; the others are slow tests
 
 
 def test_every_method_that_makes_one_linked_table_is_here() -> None:
@@ -100,9 +99,8 @@ def test_two_workers(
     same(done[case], on_engine(two_workers, parquet, CASES[case], f"{tmp_path}/out/"))
 
 
-@pytest.mark.parametrize(
-    "case", [case if case in SOME else pytest.param(case, marks=pytest.mark.slow) for case in CASES]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
 def test_one_and_four_workers(
     done: dict[str, Outcome], parquet: Path, one_worker: DaskEngine, four_workers: DaskEngine, tmp_path: Path, case: str
 ) -> None:

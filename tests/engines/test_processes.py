@@ -115,6 +115,7 @@ UNLIKE = {
 }
 
 
+@pytest.mark.slow
 def test_workers_with_other_software_or_without_the_scratch_folder(processes: Processes, tmp_path: Path) -> None:
     address = processes.start_scheduler()
     script, shared = tmp_path / "unlike.py", tmp_path / "shared"

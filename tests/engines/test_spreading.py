@@ -153,7 +153,7 @@ def test_a_folder_holds_its_parts_and_a_manifest(parquet: Path, local: LocalEngi
         open_table(out)
 
 
-@pytest.mark.parametrize("keep_order", [False, True])
+@pytest.mark.parametrize("keep_order", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_many_parts(two_workers: DaskEngine, local: LocalEngine, tmp_path: Path, keep_order: bool) -> None:
     n = spreading.PART + 1000
     table = pa.table({"a": pa.array(range(n), pa.int32()), "b": pa.array([None, 1, 2, 3] * (n // 4), pa.int8())})

@@ -39,9 +39,8 @@ def centred_ranks(keys: Keys | NDArray[np.int64]) -> NDArray[np.float64]:
     if keys.dtype.kind == "i":
         sizes = np.bincount(keys)
         return (2 * np.cumsum(sizes) - sizes - n).astype(np.float64)[keys]
-    order, values = _in_order(keys)
+    order, new = _in_order(keys)
     ranks = np.empty(n)
-    new = values[1:] != values[:-1]
     if new.all():
         ranks[order] = np.arange(1.0 - n, n, 2)
     else:
@@ -75,40 +74,48 @@ def _at_quantiles(values: NDArray[_Value], m: int) -> NDArray[_Value]:
     return values[-(-np.arange(1, 2 * m, 2) * n // (2 * m)) - 1]  # rounded up
 
 
-def _in_order(keys: Keys | NDArray[np.int64]) -> tuple[NDArray[np.int64], Keys | NDArray[np.int64]]:
-    """The positions of the keys in their order, and the keys in order."""
-    packed = _short(keys).astype(np.int64)
+def _in_order(keys: Keys | NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The positions of the keys in their order, and whether each key differs from the one before it."""
+    short, exact = _short(keys)
+    packed = short.astype(np.int64)
     packed <<= 32
     packed |= np.arange(len(keys))
     packed.sort()
     order = packed & _LOW
-    values = keys[order]
-    falls = np.flatnonzero(values[1:] < values[:-1])
+    packed >>= 32
+    new = packed[1:] != packed[:-1]
+    alike = np.flatnonzero(~new)
+    if exact or not len(alike):
+        return order, new
+    before, after = keys[order[alike]], keys[order[alike + 1]]
+    falls = alike[after < before]
     if len(falls):  # different numbers with the same 32-bit key: these runs are sorted once more
-        packed >>= 32
         runs = np.unique(packed[falls])
         edges = np.zeros(len(keys) + 1, dtype=np.int8)
         edges[np.searchsorted(packed, runs)] += 1
         edges[np.searchsorted(packed, runs, side="right")] -= 1
         places = np.flatnonzero(np.cumsum(edges[:-1], dtype=np.int8))
-        order[places] = order[places[np.argsort(values[places], kind="stable")]]
-        values[places] = keys[order[places]]
-    return order, values
+        order[places] = order[places[np.argsort(keys[order[places]], kind="stable")]]
+        before, after = keys[order[alike]], keys[order[alike + 1]]
+    new[alike] = after != before
+    return order, new
 
 
-def _short(keys: Keys | NDArray[np.int64]) -> NDArray[np.int32]:
-    """32-bit integers in the order of the keys; keys that are not equal may have the same.
+def _short(keys: Keys | NDArray[np.int64]) -> tuple[NDArray[np.int32], bool]:
+    """32-bit integers in the order of the keys, and whether they are the same for equal keys only.
 
     Numbers are taken from a middle one and rounded to 24 bits, which keeps those apart that lie close together far from
     zero. Neither step can turn the order of two numbers round.
     """
     if keys.dtype.kind == "i":
-        return keys.astype(np.int32, copy=False)
+        return keys.astype(np.int32, copy=False), True
     some = np.sort(keys[:: len(keys) // _SAMPLE + 1])
     middle = some[len(some) // 2] if len(some) else 0.0
     with np.errstate(over="ignore", under="ignore"):
         near = keys - middle
         near += 0.0  # -0.0 becomes 0.0, which it equals
-        bits = near.astype(np.float32).view(np.int32)
+        rounded = near.astype(np.float32)
+        exact = bool((rounded + middle == keys).all())
+    bits = rounded.view(np.int32)
     bits ^= (bits >> 31) & np.int32(0x7FFFFFFF)
-    return bits
+    return bits, exact
