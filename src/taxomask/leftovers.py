@@ -10,7 +10,7 @@ import shutil
 import zlib
 from pathlib import Path
 
-__all__ = ["sweep", "temporary_name"]
+__all__ = ["is_running", "sweep", "temporary_name"]
 
 
 def temporary_name(path: Path, suffix: str) -> Path:
@@ -25,7 +25,7 @@ def sweep(path: Path, suffix: str) -> None:
     """
     for left in path.parent.glob(f".{glob.escape(path.name)}.*-{_machine()}-*.{suffix}"):
         pid = left.name.removeprefix(f".{path.name}.").partition("-")[0]
-        if pid.isdigit() and not _runs(int(pid)):
+        if pid.isdigit() and not is_running(int(pid)):
             shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
 
 
@@ -33,7 +33,8 @@ def _machine() -> str:
     return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
-def _runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
+    """Whether there is a process of this number on this machine."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

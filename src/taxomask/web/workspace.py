@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError
+from ..leftovers import is_running
 
 __all__ = ["Limits", "Opened", "TooLargeError", "Workspace", "locate", "plain_name"]
 
@@ -196,15 +197,5 @@ def _sweep() -> None:
     """Remove what servers that were killed left behind."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         pid = left.name.removeprefix(_PREFIX).partition("-")[0]
-        if pid.isdigit() and left.stat().st_uid == os.getuid() and _gone(int(pid)):
+        if pid.isdigit() and left.stat().st_uid == os.getuid() and not is_running(int(pid)):
             shutil.rmtree(left, ignore_errors=True)
-
-
-def _gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
