@@ -102,7 +102,9 @@ def on_engine(
     """Protect a table on an engine; a target that ends in a slash is a folder."""
     where = Path(target)
     with Store.temporary((scratch or where.parent if "://" not in str(target) else Path()) / "taxomask") as store:
-        site = open_stored(str(data), schema, store, engine, text=options.pop("text", ()))
+        site = open_stored(
+            str(data), schema, store, engine, text=options.pop("text", ()), report=options.pop("report", None)
+        )
         release = protect_stored(site, method, seed=SEED)
         note = lambda checked: methodology(checked, method)  # noqa: E731
         release, publication = publish_stored(site, release, str(target), note=note, like=like, **options)

@@ -8,10 +8,8 @@ import signal
 import stat
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,36 +136,28 @@ def test_a_full_disk(tmp_path: Path, request: pytest.FixtureRequest, engine: str
 def test_workers_are_killed_at_random(
     two_workers: DaskEngine, right: Outcome, parquet: Path, tmp_path: Path, times: int
 ) -> None:
-    chance, killed = random.Random(times), 0
+    chance = random.Random(times)
     for number in range(times):
-        with killing(two_workers, chance) as kills:
-            outcome = on_engine(two_workers, parquet, METHOD, f"{tmp_path}/{number}/")
+        killer = Killer(two_workers, chance)
+        outcome = on_engine(two_workers, parquet, METHOD, f"{tmp_path}/{number}/", report=killer)
+        assert killer.killed
         assert outcome.files == right.files
         assert outcome.release.promise == right.release.promise
-        killed += len(kills)
-    assert killed >= times
 
 
-@contextmanager
-def killing(engine: DaskEngine, chance: random.Random) -> Iterator[list[int]]:
-    """Kills workers from time to time; gives the list of those that were."""
-    kills: list[int] = []
-    stop = threading.Event()
+class Killer:
+    """Is told of the progress of a run, and kills one of the workers in one of its steps."""
 
-    def kill() -> None:
-        while not stop.wait(chance.uniform(0.1, 1.5)):
-            workers = engine._client.run(os.getpid, on_error="ignore").values()
-            if len(workers) == 2:  # the one before is back, as no job may outlive more than three
-                kills.append(chance.choice(sorted(workers)))
-                end(kills[-1])
+    def __init__(self, engine: DaskEngine, chance: random.Random) -> None:
+        self.engine, self.chance, self.killed = engine, chance, 0
+        self.steps = chance.randrange(12)  # to wait for; there are more
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    try:
-        yield kills
-    finally:
-        stop.set()
-        killer.join()
+    def __call__(self, what: str, done: int, total: int) -> None:
+        workers = sorted(self.engine._client.run(os.getpid, on_error="ignore").values())
+        if self.steps <= 0 and workers and not self.killed:
+            self.killed = self.chance.choice(workers)
+            end(self.killed)
+        self.steps -= done == total
 
 
 # --------------------------------------------------------------------------------------- killed runs

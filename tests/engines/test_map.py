@@ -104,11 +104,17 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         DaskEngine()
 
 
-def test_threads_and_processes_end_with_the_engine(tmp_path: Path) -> None:
+def test_workers_that_dask_gave_up_are_replaced_and_all_end_with_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taxomask.engines.dask._BACK", 1.0)
+    monkeypatch.setattr("taxomask.engines.dask._LOOK", 0.2)
     before = threading.active_count()
     with DaskEngine(workers=1) as engine, Store.temporary(tmp_path / "taxomask") as store:
-        (process,) = engine._client.run(os.getpid).values()
+        assert engine._own is not None
+        engine._own.sync(engine._own.workers[0].close)  # with its nanny
         assert engine.map(jobs.double, store, [4], "doubling") == [8]
+        (process,) = engine._client.run(os.getpid).values()
     deadline = time.monotonic() + 10
     while Path(f"/proc/{process}").exists() and time.monotonic() < deadline:
         time.sleep(0.05)

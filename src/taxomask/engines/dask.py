@@ -24,6 +24,7 @@ _FAILURES = 3  # workers that a job may outlive before it is given up; Dask's ow
 _WAIT = 30.0  # seconds for the scheduler to answer, and for a worker to be there
 _IDLE = 60.0  # seconds in which jobs wait and no worker does anything
 _PARCELS = 256  # into which the items of a job are put at most
+_BACK = 20.0  # seconds for a worker on this machine to come back
 _LOOK = 2.0  # seconds between two looks at the workers while jobs run
 _ALIKE = ("numpy", "numba", "pyarrow")  # whose versions must be the same everywhere, for the same bytes
 _LOGS = ("distributed", "distributed.client")  # silent: what went wrong is told in one error
@@ -55,9 +56,9 @@ class DaskEngine(Engine):
                 stack.callback(logging.getLogger(name).setLevel, logging.getLogger(name).level)
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             try:
-                cluster = None if scheduler else stack.enter_context(_local_cluster(distributed, workers))
+                self._own = None if scheduler else stack.enter_context(_local_cluster(distributed, workers))
                 self._client = distributed.Client(
-                    cluster or scheduler, timeout=_WAIT, set_as_default=False, heartbeat_interval="2s"
+                    self._own or scheduler, timeout=_WAIT, set_as_default=False, heartbeat_interval="2s"
                 )
                 stack.callback(self._close)
                 self._client.wait_for_workers(1, timeout=_WAIT)
@@ -125,7 +126,7 @@ class DaskEngine(Engine):
 
     def _some(self, finished: SimpleQueue[Any], what: str) -> list[Any]:
         """Jobs that are done, at least one; an error if there is nobody to do any."""
-        idle_since = time.monotonic()
+        idle_since = whole_since = time.monotonic()
         while True:
             try:
                 some = [finished.get(timeout=_LOOK)]
@@ -133,6 +134,11 @@ class DaskEngine(Engine):
             except Empty:
                 about = self._client.sync(self._client.scheduler.identity, n_workers=-1, callback_timeout=_WAIT)
                 workers = about["workers"].values()
+            if self._own is None or len(workers) == len(self._own.worker_spec):
+                whole_since = time.monotonic()
+            elif time.monotonic() - whole_since > _BACK:
+                self._replace({worker["name"] for worker in workers})
+                whole_since = time.monotonic()
             if any(worker["metrics"]["task_counts"].get("executing") for worker in workers):
                 idle_since = time.monotonic()
             if time.monotonic() - idle_since > _IDLE:
@@ -146,6 +152,13 @@ class DaskEngine(Engine):
             while True:
                 some.append(finished.get_nowait())
         return some
+
+    def _replace(self, alive: set[Any]) -> None:
+        """Start others for workers on this machine that do not come back: Dask gives up one that ends as it starts."""
+        assert self._own is not None
+        count = len(self._own.worker_spec)
+        self._own.sync(self._own.scale_down, [name for name in self._own.worker_spec if name not in alive])
+        self._own.scale(count)
 
     def _check_workers(self, store: Store) -> None:
         """Every worker must see the scratch folder and run the same versions; asked once for each that joins."""

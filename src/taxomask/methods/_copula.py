@@ -107,10 +107,11 @@ class Conditional:
         Not a matrix product, whose last bits may depend on the number of threads.
         """
         weights = (*self.factor[place, : place + 1].tolist(), *self.weights[place].tolist())
-        drawn: Float | None = None
-        for weight, row in zip(weights, itertools.chain(noise, given), strict=True):
-            drawn = weight * row if drawn is None else np.add(drawn, weight * row, out=drawn)
-        assert drawn is not None
+        rows = itertools.chain(noise, given)
+        drawn = weights[0] * next(rows)
+        part = np.empty_like(drawn)
+        for weight, row in zip(weights[1:], rows, strict=True):
+            drawn += np.multiply(row, weight, out=part)
         return drawn
 
     @property

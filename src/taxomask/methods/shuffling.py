@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -114,7 +114,8 @@ class Shuffling(Method):
             for place, name in enumerate(names)
         ]
         shuffled = site.map(_shuffle, jobs, "shuffling", main=True)
-        site.store.drop(*(f"{one.key}-scores" for one in scores))
+        noise = (f"{prefix}/noise-{place}" for place in range(len(names)))
+        site.store.drop(*(f"{one.key}-scores" for one in scores), *noise)
         notes += [note for _, some in shuffled for note in some]
         return Masked(site.joined(data, [site.load(one) for one, _ in shuffled]), notes=tuple(notes))
 
@@ -203,10 +204,24 @@ def _score(store: Keeper, item: tuple[_Kept, bool, bool, str]) -> float:
     return fidelity
 
 
+def _noise(store: Keeper, seeds: list[Any], n: int, prefix: str) -> Iterator[Float]:
+    """Rows of noise for a column and those before it; in memory the latter were kept, elsewhere they are drawn anew."""
+    kept = isinstance(open_site(store), Here)
+    for place, seed in enumerate(seeds):
+        key = f"{prefix}/noise-{place}"
+        if kept and place + 1 < len(seeds):
+            yield store.get(key)
+            continue
+        row = np.random.default_rng(seed).standard_normal(n)
+        if kept:
+            store.put(key, row)
+        yield row
+
+
 def _shuffle(store: Keeper, dumped: Any) -> tuple[Any, list[str]]:
     site = open_site(store)
     data, name, place, model, seeds, given, prefix = site.load(dumped)
-    noise = (np.random.default_rng(seed).standard_normal(data.n) for seed in seeds)
+    noise = _noise(store, seeds, data.n, prefix)
     drawn = model.draw(place, noise, (store.get(f"{one.key}-scores") for one in given))
     column = data.columns[name]
     return site.dump(data.replace({name: _shuffled(column, drawn)}), prefix), _left_in_place(column)
