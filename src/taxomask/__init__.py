@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .comparison import RUMap, compare
     from .errors import (
         DataError,
+        EngineError,
         PlanError,
         PromiseError,
         SchemaError,
@@ -64,7 +65,15 @@ _HOMES = {
     "comparison": ("RUMap", "compare"),
     "evaluation": ("Evaluation", "evaluate"),
     "plan": ("Plan",),
-    "errors": ("DataError", "PlanError", "PromiseError", "SchemaError", "TaxomaskError", "TaxonomyError"),
+    "errors": (
+        "DataError",
+        "EngineError",
+        "PlanError",
+        "PromiseError",
+        "SchemaError",
+        "TaxomaskError",
+        "TaxonomyError",
+    ),
     "methods": (
         "Generalisation",
         "Imputation",
@@ -110,6 +119,7 @@ __all__ = [
     "Concept",
     "DataError",
     "DistributionalSwapping",
+    "EngineError",
     "Evaluation",
     "Generalisation",
     "Imputation",
