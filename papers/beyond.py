@@ -12,6 +12,7 @@ import taxomask as tm
 from papers import mapping_back, mapping_design
 from papers.data import NUMBERS, discharge_schema, discharges
 from papers.harness import SEEDS, Interval, Page, Value, number, over_seeds, printed
+from papers.p0_runs import share_of
 from taxomask.measures import (
     distance_correlations,
     overall_loss,
@@ -23,7 +24,6 @@ from taxomask.measures.risk import record_linkage
 
 CODE = "dx01"
 NAMES = {"AGE_YRS": "age_years", "LOS": "care_days", "DIAG_P": CODE}
-THEIR_K, THEIR_RECORDS = 600, 19_502  # of P0's MicroHybrid
 GROUPS = range(2, 21, 2)  # k of P1's tables
 INTERVALS = (2, 5, 10, 20, 50, 100)  # k of P3's tables
 SAMPLE = 1_172  # records of P3's first data set
@@ -50,7 +50,7 @@ def masked(method: tm.Method, data: tm.Microdata, seed: int) -> tm.Microdata:
 
 
 def p0_methods(n: int) -> dict[str, tm.Method]:
-    k = round(THEIR_K * n / THEIR_RECORDS)  # the paper's share of the records
+    k = share_of(n)
     every = list(NAMES.values())
     return {
         "imputation with the diagnosis": tm.Imputation(attributes=every, given=()),
