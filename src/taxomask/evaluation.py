@@ -26,6 +26,7 @@ from .measures.risk import (
     record_linkage,
 )
 from .measures.risk.evaluation import Risk, measure_risk, risk_measures, risk_seconds
+from .measures.risk.linkage_in_blocks import linkage_in_blocks
 from .measures.side_by_side import side_by_side
 from .measures.turns import Turn, in_turn
 from .measures.utility.evaluation import utility_measures, utility_seconds
@@ -153,15 +154,18 @@ def evaluate_release(
     progress
         Called from time to time with the fraction that is done.
     site
-        Where the release lies if it is not in memory: every measure is a job then.
+        Where the release lies if it is not in memory: every measure is a job then, and record linkage many.
     """
     both = release.original, release.released
     if site is None:
         return _measured(*both, linked=release.linked, seed=seed, progress=progress)
-    prefix = site.prefix("measures")
-    of = [(kind, field.name) for kind in (Utility, Risk) for field in dataclasses.fields(kind)]
+    prefix, seconds = site.prefix("measures"), risk_seconds(*both)
+    of = [(kind, field.name) for kind in (Risk, Utility) for field in dataclasses.fields(kind)]
+    of.remove((Risk, "linkage"))
+    of.sort(key=lambda one: -seconds.get(one[1], 0.0))  # what takes longest begins first
     jobs = [site.dump((*both, release.linked, seed, kind is Risk, name), prefix) for kind, name in of]
     found = dict(zip(of, site.map(_measure, jobs, "measuring"), strict=True))
+    found[Risk, "linkage"] = linkage_in_blocks(site, *both) if release.linked else None
     utility, risk = ({name: value for (kind, name), value in found.items() if kind is one} for one in (Utility, Risk))
     return _summed_up(*both, Utility(**utility), Risk(**risk))
 

@@ -93,7 +93,8 @@ def _to_place(space, tree, query, leaf, i):
 def nearest(space, gaps, tree, query, weight, numbers, codes, order, squared, ties):
     """δ² of each query and the nearest point, and the weight of all points that are as near.
 
-    What was nearest to a query is a good guess for the next one if the order is one of neighbours.
+    Points farther away than ``squared`` are not looked for; it stays, with the weight 0, if all are. What was nearest
+    to a query is a good guess for the next one if the order is one of neighbours.
     """
     inner, bound, node, out = tree[0][1], query[3], query[4], query[2]
     query[1][:] = -1
@@ -101,7 +102,9 @@ def nearest(space, gaps, tree, query, weight, numbers, codes, order, squared, ti
     for at in range(len(order)):
         i = order[at]
         _set(space, query, numbers, codes, i)
-        limit = _to_place(space, tree, query, best_leaf, best) if best_leaf >= 0 else np.inf
+        limit = squared[i]
+        if best_leaf >= 0:
+            limit = min(limit, _to_place(space, tree, query, best_leaf, best))
         count = np.int64(0)
         bound[0], node[0], depth = 0.0, 0, np.int64(1)
         while depth > 0:

@@ -88,15 +88,23 @@ class Neighbours:
 
     def nearest(self, queries: RecordDistance) -> Nearest:
         """The nearest records of each query."""
-        from ._nearest_kernels import nearest
-
         distinct = Distinct.of(queries)
         different = queries if len(distinct.start) > queries.n else queries.take(distinct.first)
-        squared, ties = np.empty(different.n), np.empty(different.n, dtype=np.int64)
-        numbers, codes = different.coordinates
+        found = self.nearest_within(different, np.full(different.n, np.inf))
+        return Nearest(found.squared[distinct.point], found.ties[distinct.point])
+
+    def nearest_within(self, queries: RecordDistance, squared: Float) -> Nearest:
+        """The nearest records of each query, unless they are farther away than a squared distance: then it has none.
+
+        The squared distance of a query that has none is the given one.
+        """
+        from ._nearest_kernels import nearest
+
+        squared, ties = squared.copy(), np.empty(queries.n, dtype=np.int64)
+        numbers, codes = queries.coordinates
         order = self._order(numbers, codes)
         nearest(*self._search(numbers), self.distinct.sizes, numbers, codes, order, squared, ties)
-        return Nearest(squared[distinct.point], ties[distinct.point])
+        return Nearest(squared, ties)
 
     def within(self, queries: RecordDistance, squared: Float) -> Iterator[tuple[slice, NDArray[np.int32], Whole]]:
         """The points within a squared distance of each query, in pieces of bounded size.

@@ -19,7 +19,7 @@ from ..side_by_side import side_by_side
 from .rates import Rate
 from .tables import check_linked, check_records, chosen
 
-__all__ = ["Linkage", "partial_linkage", "record_linkage", "spaces"]
+__all__ = ["Linkage", "own_distances", "partial_linkage", "record_linkage", "spaces", "summed_up"]
 
 Scale = Literal["balanced", "paper"]
 
@@ -118,22 +118,31 @@ def spaces(
     return distance, distance.of(released.replace({name: y for name, (_, y) in columns.items()}))
 
 
-def _linked(names: tuple[str, ...], here: RecordDistance, there: RecordDistance, own: NDArray[np.int64]) -> Linkage:
+def own_distances(here: RecordDistance, there: RecordDistance, own: NDArray[np.int64]) -> NDArray[np.float64]:
+    """δ² of each released record and its own original one."""
     from ...partition._nearest_kernels import between
 
-    nearest = Neighbours(here).nearest(there)
     distance = np.empty(there.n)
     between(here.arrays, *there.coordinates, own, distance)
-    right = distance == nearest.squared
-    ties, n = nearest.ties, there.n
+    return distance
+
+
+def summed_up(names: tuple[str, ...], right: NDArray[np.bool_], ties: NDArray[np.int64], originals: int) -> Linkage:
+    """The rates of what was found for each released record."""
+    n = len(right)
     return Linkage(
         names,
-        Rate.of(int(right.sum()), n, float(ties.mean()) / here.n),
-        Rate.of(int((right & (ties == 1)).sum()), n, float((ties == 1).mean()) / here.n),
-        Rate.of(float((right / ties).sum()), n, 1 / here.n),
+        Rate.of(int(right.sum()), n, float(ties.mean()) / originals),
+        Rate.of(int((right & (ties == 1)).sum()), n, float((ties == 1).mean()) / originals),
+        Rate.of(float((right / ties).sum()), n, 1 / originals),
         right,
         ties,
     )
+
+
+def _linked(names: tuple[str, ...], here: RecordDistance, there: RecordDistance, own: NDArray[np.int64]) -> Linkage:
+    nearest = Neighbours(here).nearest(there)
+    return summed_up(names, own_distances(here, there, own) == nearest.squared, nearest.ties, here.n)
 
 
 def _truth(original: Microdata, released: Microdata, truth: ArrayLike | None) -> NDArray[np.int64]:
