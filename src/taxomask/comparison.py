@@ -25,6 +25,7 @@ from .measures.turns import part_of
 from .methods import Method, Progress, ReverseMapping
 from .microdata import Schema
 from .microdata.frames import Frame
+from .one_thread import one_thread
 from .release import fingerprint, protect
 
 __all__ = ["Choice", "Point", "RUMap", "compare", "compared_before"]
@@ -148,6 +149,7 @@ class RUMap:
         }
 
 
+@one_thread()
 def compare(
     frame: Any,
     schema: Schema,

@@ -33,6 +33,7 @@ from .measures.utility.evaluation import utility_measures, utility_seconds
 from .methods import Method, Progress
 from .microdata import Microdata, Role, Schema
 from .microdata.frames import Frame
+from .one_thread import one_thread
 from .release import Release
 
 __all__ = ["Evaluation", "Risk", "evaluate", "evaluate_release", "measure_risk", "summary"]
@@ -180,6 +181,7 @@ def _measure(store: Keeper, dumped: Any) -> Any:
     return utility_measures(original, released, columns, rng=rng, linked=linked)[name](None)
 
 
+@one_thread()
 def _measured(
     original: Microdata,
     released: Microdata,
@@ -209,6 +211,7 @@ def _summed_up(original: Microdata, released: Microdata, utility: Utility, risk:
     return Evaluation(original, released, utility, risk, _headline(loss, risk.linkage, risk.intervals, risk.classes))
 
 
+@one_thread()
 def summary(release: Release, *, progress: Progress | None = None) -> dict[str, float]:
     """The few numbers that sum up a release, without the slower measures."""
     if not release.linked:

@@ -21,6 +21,7 @@ from .leaks import identifier_checks
 from .methods import Check, Masked, Method, Progress, Promise
 from .microdata import Microdata, Schema
 from .microdata.frames import Frame
+from .one_thread import one_thread
 
 __all__ = ["Release", "checked", "fingerprint", "protect", "stop_if_broken", "untouched_notes", "versions"]
 
@@ -88,6 +89,7 @@ class Release:
         return checks
 
 
+@one_thread()
 def protect(
     frame: Any, schema: Schema, method: Method, *, seed: int | None = None, progress: Progress | None = None
 ) -> Release:

@@ -23,6 +23,7 @@ from .methods import Check, Method
 from .microdata.casting import take
 from .microdata.files import MANIFEST, Folder, Source, is_address, open_table, write_table
 from .microdata.frames import Frame
+from .one_thread import one_thread
 from .publishing import (
     Publication,
     as_written,
@@ -46,6 +47,7 @@ PART = 16 * _BATCH  # records of each file of a released folder
 _PART = "part"
 
 
+@one_thread()
 def protect_stored(site: StoredSite, method: Method, *, seed: int | None = None) -> Release:
     """Protect a table in a store; the same as `protect` of the table in memory, to the last bit.
 

@@ -15,6 +15,7 @@ from typing import Any
 from .._version import __version__
 from ..errors import EngineError
 from ..microdata.files.base import import_extra
+from ..one_thread import one_thread
 from .base import Engine, Job, Report
 from .store import Store
 
@@ -245,6 +246,7 @@ class _Keeping(Store):
         self.dropped += keys
 
 
+@one_thread()
 def _run(job: Job, folder: str, items: Sequence[Any]) -> tuple[list[Any], list[str]]:
     store = _Keeping(folder)
     return [job(store, item) for item in items], store.dropped

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any
 
+from ..one_thread import one_thread
 from .base import Engine, Job, Report
 from .store import Store
 
@@ -19,6 +20,7 @@ class LocalEngine(Engine):
     def __init__(self, workers: int | None = None) -> None:
         self._pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
 
+    @one_thread()
     def map(self, job: Job, store: Store, items: Sequence[Any], what: str, report: Report | None = None) -> list[Any]:
         futures = [self._pool.submit(job, store, item) for item in items]
         pending, done = set(futures), 0

@@ -12,6 +12,7 @@ from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata, 
 from ..microdata.coding import code
 from ..microdata.frames import Frame
 from ..microdata.sharing import alike
+from ..one_thread import one_thread
 from .base import Check, Masked, Method, Progress, Promise, chosen
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class Imputation(Method):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (ObservedValues(self._attributes(data), keep_missing=self.synthesis == "partial"),)
 
+    @one_thread()  # again, as scipy has a library of its own
     def _synthesise(
         self,
         name: str,
