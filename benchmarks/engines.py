@@ -5,6 +5,7 @@ memory are those of all processes together.
 
 python benchmarks/engines.py methods [5,000,000]     every method: local against Dask with 1, 2 and 4 workers
 python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in blocks and shuffling
+python benchmarks/engines.py measures [1,000,000]    every measure: memory against local and Dask, the same numbers
 python benchmarks/engines.py kills [20]              workers killed at random
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import random
 import resource
@@ -23,15 +25,23 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
-from taxomask import examples
+from taxomask import Microaggregation, examples
+from taxomask import protect as protect_in_memory
+from taxomask.carrying_out import open_engine
+from taxomask.engines import Store
+from taxomask.engines.coding import open_stored
+from taxomask.evaluation import evaluate_release
 from taxomask.microdata import read_table
+from taxomask.plan import EngineChoice, Plan
+from taxomask.spreading import protect_stored
 
 PARTS = (("age", "sex", "care_days"), ("race", "region", "n_beds"), ("dx01", "pc01"))
 ATTRIBUTES = """\
@@ -86,12 +96,13 @@ def write(folder: Path, n: int) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run took, and the hash of what it wrote."""
+    """What a run took, the hash of what it wrote, and how many of its workers were killed."""
 
     digest: str
     cpu: float
     seconds: float
     peak: float
+    killed: int
 
 
 def protect(data: Path, method: str, engine: str, *, kill: random.Random | None = None) -> Run:
@@ -99,28 +110,24 @@ def protect(data: Path, method: str, engine: str, *, kill: random.Random | None 
     out = Path(tempfile.mkdtemp(dir=data.parent))
     plan = out / "plan.yaml"
     plan.write_text(f"outside: true\nmethod: {method}\n{ATTRIBUTES}")
-    command = [
-        sys.executable,
-        "-c",
-        "from taxomask.cli import main; main()",
-        "protect",
-        "--plan",
-        str(plan),
-        f"{data}/",
-        "-o",
-        f"{out}/release/",
-    ]
-    before, started = _cpu(), time.time()
-    process = subprocess.Popen([*command, "--seed", "1", "--quiet", *engine.split()])
-    with _watched(process.pid, kill) as peaks:
-        code = process.wait()
-    if code:
-        sys.exit(f"{engine}: {method} ended with {code}")
+    command = [sys.executable, "-m", "taxomask", "protect", "--plan", str(plan), f"{data}/", "-o", f"{out}/release/"]
+    run = watched([*command, "--seed", "1", "--quiet", *engine.split()], kill)
     digest = hashlib.sha256()
     for file in sorted((out / "release").iterdir()):
         digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
     shutil.rmtree(out)
-    return Run(digest.hexdigest()[:12], _cpu() - before, time.time() - started, max(peaks, default=0.0))
+    return replace(run, digest=digest.hexdigest()[:12])
+
+
+def watched(command: list[str], kill: random.Random | None = None) -> Run:
+    """Run a command and those below it; the digest is what it prints."""
+    before, started = _cpu(), time.time()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with _watching(process.pid, kill) as (peaks, killed):
+        printed, _ = process.communicate()
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} ended with {process.returncode}")
+    return Run(printed.strip(), _cpu() - before, time.time() - started, max(peaks, default=0.0), len(killed))
 
 
 def _cpu() -> float:
@@ -129,9 +136,10 @@ def _cpu() -> float:
 
 
 @contextlib.contextmanager
-def _watched(pid: int, kill: random.Random | None) -> Iterator[list[float]]:
+def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[float], list[int]]]:
     """The memory of a process and all below it in GB, twice a second; with ``kill``, workers are killed at random."""
     peaks: list[float] = []
+    killed: list[int] = []
     stop = threading.Event()
 
     def watch() -> None:
@@ -145,13 +153,14 @@ def _watched(pid: int, kill: random.Random | None) -> Iterator[list[float]]:
                 ]
                 if workers:
                     with contextlib.suppress(ProcessLookupError):
-                        os.kill(kill.choice(workers), signal.SIGKILL)
+                        os.kill(chosen := kill.choice(workers), signal.SIGKILL)
+                        killed.append(chosen)
                 due = time.time() + kill.uniform(2, 6)
 
     thread = threading.Thread(target=watch)
     thread.start()
     try:
-        yield peaks
+        yield peaks, killed
     finally:
         stop.set()
         thread.join()
@@ -187,7 +196,10 @@ def show(name: str, engine: str, run: Run, beside: str = "") -> None:
 
 def methods(data: Path, n: int) -> None:
     write(data, n)
+    small = data.with_name("small")
+    write(small, 1000)
     for name, method in METHODS.items():
+        protect(small, method, "--engine local")  # kernels are compiled before the clock starts
         first = protect(data, method, "--engine local")
         show(name, "local", first)
         for workers in (1, 2, 4):
@@ -206,6 +218,33 @@ def growth(data: Path, sizes: list[int]) -> None:
         shutil.rmtree(data)
 
 
+def measures(data: Path, n: int) -> None:
+    write(data, n)
+    first = watched([sys.executable, __file__, "measure", str(data), "memory"])
+    show("all measures", "memory", first)
+    for engine in ("local 2", "dask 1", "dask 2", "dask 4"):
+        run = watched([sys.executable, __file__, "measure", str(data), *engine.split()])
+        show("all measures", engine, run, f"{run.cpu / first.cpu:.2f} of the CPU time in memory")
+        assert run.digest == first.digest, "the measures differ"
+
+
+def measure(where: str, engine: str, workers: str = "1") -> None:
+    """Print the hash of all measures of microaggregated records."""
+    attributes = Plan.from_dict(yaml.safe_load(ATTRIBUTES)).attributes
+    method = Microaggregation(5, block_size=20_000)
+    with contextlib.ExitStack() as stack:
+        site = None
+        if engine == "memory":
+            release = protect_in_memory(read_table(where, text=["dx01", "pc01"]), attributes, method, seed=1)
+        else:
+            running = stack.enter_context(open_engine(EngineChoice(name=engine, workers=int(workers))))
+            store = stack.enter_context(Store.temporary(Path(where)))
+            site = open_stored(where, attributes, store, running)
+            release = protect_stored(site, method, seed=1)
+        found = json.dumps(evaluate_release(release, site=site).to_dict())
+    print(hashlib.sha256(found.encode()).hexdigest()[:12])
+
+
 def kills(data: Path, times: int) -> None:
     write(data, 500_000)
     method = METHODS["microaggregation"]
@@ -213,12 +252,16 @@ def kills(data: Path, times: int) -> None:
     chance = random.Random(1)
     for number in range(times):
         run = protect(data, method, "--engine dask --workers 2", kill=chance)
-        show(f"kill run {number + 1}", "dask, 2 workers", run, "identical" if run.digest == expected else "DIFFERENT")
-        assert run.digest == expected
+        show(f"run {number + 1}", "dask, 2 workers", run, f"{run.killed} workers killed")
+        assert run.killed, "nothing was killed"
+        assert run.digest == expected, "the bytes differ"
 
 
 if __name__ == "__main__":
     what, *numbers = sys.argv[1:] or ["methods"]
+    if what == "measure":
+        measure(*numbers)
+        sys.exit()
     given = [int(number.replace(",", "")) for number in numbers]
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         place = Path(folder) / "table"
@@ -226,5 +269,7 @@ if __name__ == "__main__":
             methods(place, *(given or [5_000_000]))
         elif what == "growth":
             growth(place, given or [5_000_000, 50_000_000])
+        elif what == "measures":
+            measures(place, *(given or [1_000_000]))
         else:
             kills(place, *(given or [20]))
