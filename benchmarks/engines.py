@@ -5,6 +5,7 @@ memory are those of all processes together.
 
 python benchmarks/engines.py methods [5,000,000]     every method: local against Dask with 1, 2 and 4 workers
 python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in blocks and shuffling
+python benchmarks/engines.py capacity [1,000,000 5,000,000]  microaggregation by rows, columns and k, on local
 python benchmarks/engines.py measures [1,000,000]    every measure: memory against local and Dask, the same numbers
 python benchmarks/engines.py kills [20]              workers killed at random
 """
@@ -73,25 +74,34 @@ METHODS = {
     "recoding": "{name: recoding, level: 4}",
 }
 FILE = 1_000_000
+SUFFIXES = ("", "_2")
 
 
-def write(folder: Path, n: int) -> None:
-    """A folder of files with n records in all."""
+def write(folder: Path, n: int, times: int = 1) -> None:
+    """A folder of files with n records in all; every column but the first so many times, drawn anew."""
     small = read_table(examples.path(), text=["dx01", "pc01"])
     rng = np.random.default_rng(0)
     folder.mkdir()
     for start in range(0, n, FILE):
         size = min(FILE, n - start)
         columns = {"id": pa.array(np.arange(start, start + size))}
-        for names in PARTS:
-            drawn = small.select(names).take(rng.integers(0, small.num_rows, size))
-            columns.update(zip(names, drawn.columns, strict=True))
-        for name in ("age", "care_days"):
-            noisy = columns[name].to_numpy() + rng.normal(0, 0.5, size)
-            columns[name] = pa.array(np.round(np.abs(noisy), 2))
-        pq.write_table(
-            pa.table({name: columns[name] for name in small.column_names}), folder / f"part-{start // FILE:03}.parquet"
-        )
+        for suffix in SUFFIXES[:times]:
+            drawn = {}
+            for names in PARTS:
+                some = small.select(names).take(rng.integers(0, small.num_rows, size))
+                drawn.update(zip(names, some.columns, strict=True))
+            for name in ("age", "care_days"):
+                noisy = drawn[name].to_numpy() + rng.normal(0, 0.5, size)
+                drawn[name] = pa.array(np.round(np.abs(noisy), 2))
+            columns.update({f"{name}{suffix}": drawn[name] for name in small.column_names[1:]})
+        pq.write_table(pa.table(columns), folder / f"part-{start // FILE:03}.parquet")
+
+
+def attributes(times: int = 1) -> str:
+    """What the columns are."""
+    first, *others = ATTRIBUTES.splitlines(keepends=True)[1:]
+    again = [line.replace(",", f"{suffix},", 1) for suffix in SUFFIXES[:times] for line in others]
+    return "".join(["attributes:\n", first, *again])
 
 
 @dataclass(frozen=True)
@@ -105,11 +115,11 @@ class Run:
     killed: int
 
 
-def protect(data: Path, method: str, engine: str, *, kill: random.Random | None = None) -> Run:
+def protect(data: Path, method: str, engine: str, *, times: int = 1, kill: random.Random | None = None) -> Run:
     """Run the command, and watch it."""
     out = Path(tempfile.mkdtemp(dir=data.parent))
     plan = out / "plan.yaml"
-    plan.write_text(f"outside: true\nmethod: {method}\n{ATTRIBUTES}")
+    plan.write_text(f"outside: true\nmethod: {method}\n{attributes(times)}")
     command = [sys.executable, "-m", "taxomask", "protect", "--plan", str(plan), f"{data}/", "-o", f"{out}/release/"]
     run = watched([*command, "--seed", "1", "--quiet", *engine.split()], kill)
     digest = hashlib.sha256()
@@ -218,6 +228,22 @@ def growth(data: Path, sizes: list[int]) -> None:
         shutil.rmtree(data)
 
 
+def capacity(data: Path, sizes: list[int]) -> None:
+    for n in sizes:
+        for times in (1, 2):
+            write(data, n, times)
+            for k in (5, 50):
+                run = protect(data, BLOCKS.replace("k: 5", f"k: {k}"), "--engine local", times=times)
+                name = f"{n:,} × {1 + 8 * times}, k = {k}"
+                show(
+                    name,
+                    "local",
+                    run,
+                    f"{1e6 * run.cpu / n:.2f} CPU s and {1e6 * run.peak / n:.2f} GB per million records",
+                )
+            shutil.rmtree(data)
+
+
 def measures(data: Path, n: int) -> None:
     write(data, n)
     first = watched([sys.executable, __file__, "measure", str(data), "memory"])
@@ -230,16 +256,16 @@ def measures(data: Path, n: int) -> None:
 
 def measure(where: str, engine: str, workers: str = "1") -> None:
     """Print the hash of all measures of microaggregated records."""
-    attributes = Plan.from_dict(yaml.safe_load(ATTRIBUTES)).attributes
+    schema = Plan.from_dict(yaml.safe_load(attributes())).attributes
     method = Microaggregation(5, block_size=20_000)
     with contextlib.ExitStack() as stack:
         site = None
         if engine == "memory":
-            release = protect_in_memory(read_table(where, text=["dx01", "pc01"]), attributes, method, seed=1)
+            release = protect_in_memory(read_table(where, text=["dx01", "pc01"]), schema, method, seed=1)
         else:
             running = stack.enter_context(open_engine(EngineChoice(name=engine, workers=int(workers))))
             store = stack.enter_context(Store.temporary(Path(where)))
-            site = open_stored(where, attributes, store, running)
+            site = open_stored(where, schema, store, running)
             release = protect_stored(site, method, seed=1)
         found = json.dumps(evaluate_release(release, site=site).to_dict())
     print(hashlib.sha256(found.encode()).hexdigest()[:12])
@@ -269,6 +295,8 @@ if __name__ == "__main__":
             methods(place, *(given or [5_000_000]))
         elif what == "growth":
             growth(place, given or [5_000_000, 50_000_000])
+        elif what == "capacity":
+            capacity(place, given or [1_000_000, 5_000_000])
         elif what == "measures":
             measures(place, *(given or [1_000_000]))
         else:
