@@ -46,5 +46,5 @@ def test_a_change_in_an_imported_file_makes_a_new_cache() -> None:
     from taxomask._jit import _sources
 
     names = {file.name for file in _sources(Path(taxomask.__file__).parent / "partition" / "_mdav_kernels.py")}
-    assert {"_mdav_kernels.py", "_search_kernels.py", "_vectors.py", "_lean.py", "_jit.py"} <= names
+    assert {"_mdav_kernels.py", "_search_kernels.py", "_vectors.py", "_jit.py"} <= names
     assert "_refine_kernels.py" not in names

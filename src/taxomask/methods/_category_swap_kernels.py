@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
-from ._swap_kernels import FREE, any_free, bare, draw, free_between, take
+from .._jit import kernel, lean
+from ._swap_kernels import FREE, any_free, draw, free_between, take
 
 _TRIES = 24
 _MOST_LEVELS = 1 << 15
@@ -100,7 +100,7 @@ def find_borders(k, start, order, border):
         border[c, 0], border[c, 1], border[c, 2] = first, i, k - max(inside, 0)
 
 
-@bare()
+@lean()
 def cut(start, draws, members, need, below, prefix):
     """How many places of each of some categories hold the ``need`` smallest draws of all; ``below`` is a first guess.
 
@@ -161,7 +161,7 @@ def cut_borders(start, draws, order, border, offset, prefix, extra):
         extra[c] = np.int32(-1) if found < 0 else np.int32(members[found])
 
 
-@bare()
+@lean()
 def _part(free, counts, start, x, stop):
     """How many of the first places of a category are free."""
     if counts[x] == 0 or stop >= start[x + 1] - start[x]:
@@ -169,7 +169,7 @@ def _part(free, counts, start, x, stop):
     return free_between(free, start[x], start[x] + stop)
 
 
-@bare()
+@lean()
 def _closest(free, counts, start, row, first, prefix, extra, parts, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from.
 
@@ -197,7 +197,7 @@ def _closest(free, counts, start, row, first, prefix, extra, parts, state):
     return any_free(free, start[x], stop, parts[i], state), choice
 
 
-@bare()
+@lean()
 def _closest_free(free, counts, start, row, near, k, left, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
@@ -210,7 +210,7 @@ def _closest_free(free, counts, start, row, near, k, left, state):
     return _pick(free, counts, start, row, near, choice, state), choice
 
 
-@bare()
+@lean()
 def _pick(free, counts, start, row, i, choice, state):
     """A random one of this many free places of the categories in a row from the i-th on."""
     j = draw(state, choice)
@@ -221,7 +221,7 @@ def _pick(free, counts, start, row, i, choice, state):
     return any_free(free, start[x], start[x + 1], counts[x], state)
 
 
-@bare()
+@lean()
 def _find_farthest(counts, row, far, members):
     """Find the farthest class of a row in which there are free places."""
     first, last = far[0], far[1]
@@ -238,7 +238,7 @@ def _find_farthest(counts, row, far, members):
     far[0], far[1], far[2] = first, last, row[last] & CATEGORY
 
 
-@bare()
+@lean()
 def _farthest(free, counts, start, categories, row, far, members, left, state):
     """A random one of the free places farthest away: by trying some, or else by counting."""
     if counts[far[2]] == 0 or far[0] > far[1]:
@@ -254,7 +254,7 @@ def _farthest(free, counts, start, categories, row, far, members, left, state):
     return _pick(free, counts, start, row, far[0], total, state)
 
 
-@bare(f"i8(i8, i8, b1, i8[::1], u2[::1], u2[:, ::1], {BORDERS}, {WALK}, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+@lean(f"i8(i8, i8, b1, i8[::1], u2[::1], u2[:, ::1], {BORDERS}, {WALK}, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
 def swap_at_ends(place, k, whole, start, categories, order, borders, walk, free, state, pairs, candidates):
     """Algorithm 2 from a first place on; returns the number of steps."""
     border, offset, prefix, extra = borders

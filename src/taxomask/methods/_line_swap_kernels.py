@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._swap_kernels import FREE, bare, draw, free_before, free_between, nth_free, take
+from .._jit import lean
+from ._swap_kernels import FREE, draw, free_before, free_between, nth_free, take
 
 
-@bare()
+@lean()
 def _value_at(free, values, categories, whole, i):
     """The value of the i-th place: of all of them, or of the free ones."""
     return values[categories[nth_free(free, i) if whole else i]]
 
 
-@bare()
+@lean()
 def _radius(free, values, categories, whole, x, before, n, count):
     """The distance of the ``count`` closest of n places to the number x, which has ``before`` of them on its left."""
     low, high = max(np.int64(0), count - (n - before)), min(count, before)
@@ -39,7 +40,7 @@ def _radius(free, values, categories, whole, x, before, n, count):
     return radius
 
 
-@bare()
+@lean()
 def _first_within(values, x, radius, strictly):
     """The first number less than (or at most) a radius below x."""
     low, high = np.int64(0), np.int64(len(values))
@@ -53,7 +54,7 @@ def _first_within(values, x, radius, strictly):
     return low
 
 
-@bare()
+@lean()
 def _stop_within(values, x, radius, strictly):
     """The first number that is not less than (or at most) a radius above x."""
     low, high = np.int64(0), np.int64(len(values))
@@ -67,7 +68,7 @@ def _stop_within(values, x, radius, strictly):
     return low
 
 
-@bare()
+@lean()
 def _share(draws, first, stop, other, other_stop, need):
     """How many of the ``need`` smallest draws of two runs of places are in the first run; the draws of each rise."""
     low, high = max(np.int64(0), need - (other_stop - other)), min(need, stop - first)
@@ -80,7 +81,7 @@ def _share(draws, first, stop, other, other_stop, need):
     return low
 
 
-@bare()
+@lean()
 def _closest(free, values, start, categories, draws, place, k, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from."""
     c = categories[place]
@@ -116,7 +117,7 @@ def _closest(free, values, start, categories, draws, place, k, state):
     return nth_free(free, free_before(free, right_first) + j - on_left), choice
 
 
-@bare()
+@lean()
 def _closest_free(free, values, start, categories, place, k, left, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
@@ -129,7 +130,7 @@ def _closest_free(free, values, start, categories, place, k, left, state):
     return nth_free(free, before + draw(state, choice)), choice
 
 
-@bare()
+@lean()
 def _farthest(free, values, start, categories, x, left, state):
     """A random one of the free places farthest from the number x."""
     lowest, highest = categories[nth_free(free, np.int64(0))], categories[nth_free(free, left - 1)]
@@ -142,7 +143,7 @@ def _farthest(free, values, start, categories, x, left, state):
     return nth_free(free, j if j < at_bottom else left - 1 - (j - at_bottom))
 
 
-@bare(f"i8(i8, i8, b1, f8[::1], i8[::1], i4[::1], i4[::1], {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+@lean(f"i8(i8, i8, b1, f8[::1], i8[::1], i4[::1], i4[::1], {FREE}, u8[::1], i8[:, ::1], i8[::1])")
 def swap_numbers_at_ends(place, k, whole, values, start, categories, draws, free, state, pairs, candidates):
     """Algorithm 2 from a first place on; returns the number of steps."""
     left, steps = np.int64(len(draws)), np.int64(0)

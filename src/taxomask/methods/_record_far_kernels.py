@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._jit import lean
 from ._record_query_kernels import BOXES, TREE, bound_of, leaf_distances, set_ranges
 from ._record_tree_kernels import fit_node
-from ._swap_kernels import bare, draw
+from ._swap_kernels import draw
 
 LEAVES = "Tuple((i4[::1], i8[::1]))"
 
 
-@bare()
+@lean()
 def _fit(tree, boxes, leaves, leaf):
     """Fit the box of a leaf to what is left in it."""
     order, _, numbers, codes = tree
@@ -43,7 +44,7 @@ def _fit(tree, boxes, leaves, leaf):
         code_low[node, b], code_high[node, b] = least, most
 
 
-@bare()
+@lean()
 def _put_last(tree, leaves, u):
     """Exchange a combination with the last of its leaf, which has one less then."""
     order, leaf_of, numbers, codes = tree
@@ -59,7 +60,7 @@ def _put_last(tree, leaves, u):
         codes[b, at], codes[b, last] = codes[b, last], codes[b, at]
 
 
-@bare()
+@lean()
 def remove(tree, boxes, leaves, u):
     """Remove a combination."""
     _put_last(tree, leaves, u)
@@ -70,7 +71,7 @@ def remove(tree, boxes, leaves, u):
         node >>= 1
 
 
-@bare(f"void({TREE}, {BOXES}, {LEAVES}, i8[::1])")
+@lean(f"void({TREE}, {BOXES}, {LEAVES}, i8[::1])")
 def settle(tree, boxes, leaves, weights):
     """Remove the combinations that have no weight, and fit all boxes."""
     order, place, count = tree[0], leaves[0], leaves[1]
@@ -88,7 +89,7 @@ def settle(tree, boxes, leaves, weights):
         fit_node(boxes, node)
 
 
-@bare()
+@lean()
 def farthest(space, tree, boxes, leaves, query, weights, room, chosen, best, most, state):
     """A random one of the combinations farthest away, and its distance.
 

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._jit import lean
 from ._category_swap_kernels import cut
 from ._record_far_kernels import LEAVES, farthest, remove
 from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask, away
 from ._record_tree_kernels import closest, refit
-from ._swap_kernels import any_free, bare, draw, free_between, is_free, take
+from ._swap_kernels import any_free, draw, free_between, is_free, take
 
 _TRIES = 12
 NEAR = f"Tuple(({SPACE}, {TREE}, {BOXES}, {QUERY}))"
@@ -29,7 +30,7 @@ POOL = "Tuple((i4[::1], i4[::1], i8[:, ::1], i8[::1]))"
 ROOM = "Tuple((f8[::1], i8[::1], i4[::1], f8[::1], f8[::1]))"
 
 
-@bare()
+@lean()
 def _list_closest(space, tree, boxes, query, sizes, start, draws, k, u, pool, room):
     """List the k closest records of a combination: whole combinations, then the first places of the border class."""
     members, prefix, lists, used = pool
@@ -65,7 +66,7 @@ def _list_closest(space, tree, boxes, query, sizes, start, draws, k, u, pool, ro
     used[0] = at
 
 
-@bare()
+@lean()
 def _part(free, counts, start, x, stop):
     """How many of the first places of a combination are free."""
     if counts[x] == 0 or stop >= start[x + 1] - start[x]:
@@ -73,7 +74,7 @@ def _part(free, counts, start, x, stop):
     return free_between(free, start[x], start[x] + stop)
 
 
-@bare()
+@lean()
 def _closest(free, counts, start, pool, entry, extra, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from."""
     members, prefix = pool[0], pool[1]
@@ -95,7 +96,7 @@ def _closest(free, counts, start, pool, entry, extra, state):
     return np.int64(-1), choice  # never reached
 
 
-@bare()
+@lean()
 def _is_first(pool, entry, u, rank):
     """Whether the place of this rank in combination u is one of the first in its own border class."""
     for i in range(entry[0] + entry[1], entry[0] + entry[1] + entry[2]):
@@ -104,7 +105,7 @@ def _is_first(pool, entry, u, rank):
     return False
 
 
-@bare()
+@lean()
 def _closest_free(space, tree, boxes, query, free, counts, start, k, left, room, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
@@ -121,7 +122,7 @@ def _closest_free(space, tree, boxes, query, free, counts, start, k, left, room,
     return any_free(free, start[found[i]], start[found[i] + 1], counts[found[i]], state), choice
 
 
-@bare()
+@lean()
 def _next(side, anything, weights, start, combination, left, u, witness, most, state):
     """A random one of the places farthest from a combination: by trying some, or the one that is known, or a search."""
     space, tree, boxes, query, leaves, room = side
@@ -140,7 +141,7 @@ def _next(side, anything, weights, start, combination, left, u, witness, most, s
     return any_free(anything, start[v], start[v + 1], weights[v], state)
 
 
-@bare()
+@lean()
 def _finish(near, far, whole, anything, weights, place, u):
     """A record has nothing left to swap."""
     take(anything, place)
@@ -151,7 +152,7 @@ def _finish(near, far, whole, anything, weights, place, u):
             refit(near[0], near[1], near[2], weights, u)
 
 
-@bare(
+@lean(
     f"void(i8, i8, b1, {NEAR}, {FAR}, i8[::1], i8[::1], i4[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], i8[::1], "
     f"{POOL}, {ROOM}, i4[::1], f8[::1], u8[::1], i8[:, :, ::1], i8[:, ::1], i8[::1])"
 )

@@ -8,17 +8,11 @@ steps each. state[1] is that of the random numbers (splitmix64).
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from .._jit import kernel
+from .._jit import kernel, lean
 
 FREE = "Tuple((u8[::1], i4[::1]))"
-
-bare = partial(kernel, _nrt=False)
-"""A kernel that makes no array, so that numba need not count references to arrays: up to 40 % of the time if they are
-in tuples, since it counts at every use, atomically."""
 
 _TRIES = 8
 _ONE = np.uint64(1)
@@ -31,7 +25,7 @@ _STEP, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B
 _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
-@bare()
+@lean()
 def draw(state, below):
     """A random integer from 0 to below - 1."""
     state[0] += _STEP
@@ -42,7 +36,7 @@ def draw(state, below):
     return np.int64(np.float64(np.int64(z >> _S11)) * (1.0 / 9007199254740992.0) * below)
 
 
-@bare()
+@lean()
 def ones(word):
     """How many bits of a word are set."""
     word = word - ((word >> _S1) & _M1)
@@ -51,13 +45,13 @@ def ones(word):
     return np.int64((word * _H01) >> _S56)
 
 
-@bare()
+@lean()
 def is_free(free, place):
     """Whether the value at a place is not yet swapped."""
     return (free[0][place >> 6] >> (np.uint64(place) & _LOW)) & _ONE == _ONE
 
 
-@bare()
+@lean()
 def take(free, place):
     """Mark the value at a place as swapped."""
     bits, sums = free
@@ -68,7 +62,7 @@ def take(free, place):
         i += i & -i
 
 
-@bare()
+@lean()
 def free_before(free, place):
     """How many places before this one are free."""
     bits, sums = free
@@ -82,7 +76,7 @@ def free_before(free, place):
     return total
 
 
-@bare()
+@lean()
 def free_between(free, first, stop):
     """How many places from first to stop - 1 are free."""
     bits = free[0]
@@ -102,7 +96,7 @@ def free_between(free, first, stop):
     return total
 
 
-@bare()
+@lean()
 def nth_free(free, j):
     """The j-th free place, counted from 0; there must be one."""
     bits, sums = free
@@ -130,7 +124,7 @@ def nth_free(free, j):
     return place
 
 
-@bare()
+@lean()
 def any_free(free, first, stop, count, state):
     """A random one of the ``count`` free places from first to stop - 1: by trying some, or else by counting."""
     for _ in range(_TRIES):
@@ -140,7 +134,7 @@ def any_free(free, first, stop, count, state):
     return nth_free(free, free_before(free, first) + draw(state, count))
 
 
-@bare(f"void({FREE})")
+@lean(f"void({FREE})")
 def count_free(free):
     """Make the Fenwick tree of the bits."""
     bits, sums = free
@@ -164,7 +158,7 @@ def arrange(codes, shuffled, start, order, draws):
         following[codes[record]] += 1
 
 
-@bare(f"i8(i8, i8, i8[::1], b1, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+@lean(f"i8(i8, i8, i8[::1], b1, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
 def swap_along(n, k, tied_until, whole, free, state, pairs, candidates):
     """Swap each value with a random unswapped one among the next k of the ranking; returns the number of steps.
 

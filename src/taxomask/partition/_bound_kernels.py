@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._lean import inlined, lean
+from .._jit import inlined, lean
 from ._range_kernels import set_ranges
 from ._short_kernels import TINY, rounding
 from ._tree_kernels import LARGEST, WIDE, above, below

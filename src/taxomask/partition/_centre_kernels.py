@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._lean import inlined, lean
+from .._jit import inlined, lean
 
 SPACE = "Tuple((f8[:, ::1], f8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1], f8[::1]))"
 RULES = "Tuple((i8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i4[:, ::1], f8[::1], i8[::1]))"

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._jit import inlined, lean
 from ._bound_kernels import QUERY, SLACK
 from ._centre_kernels import RULES, SPACE, SUMS, average
-from ._lean import inlined, lean
 from ._points_kernels import NEAR, POINTS, take
 from ._search_kernels import add_codes, eight_numbers, farthest, leaf_distances, nearest
 from ._tree_kernels import LEAF, TREE, WIDE, refresh, remove

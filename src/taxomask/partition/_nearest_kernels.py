@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._jit import inlined, lean
 from ..records._kernels import squared as squared_distance
 from ._bound_kernels import QUERY, lower_bounds, set_code_ranges
 from ._centre_kernels import SPACE
-from ._lean import inlined, lean
 from ._search_kernels import add_codes, eight_numbers
 from ._tree_kernels import TREE, WIDE, above, below, first_child
 from ._vectors import at_most, load, lowest_bit, store

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._jit import lean
 from ._centre_kernels import SPACE
-from ._lean import lean
 from ._points_kernels import POINTS
 
 ROOM = "Tuple((f4[:, ::1], i4[:, ::1], i4[:, ::1], i8[::1], i8[:, ::1]))"

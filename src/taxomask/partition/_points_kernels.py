@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import inlined, kernel, lean
 from ._centre_kernels import leave
-from ._lean import inlined, lean
 
 POINTS = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1]))"
 NEAR = "Tuple((f8[::1], i8[::1], i8[::1]))"

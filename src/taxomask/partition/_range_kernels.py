@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ._lean import lean
+from .._jit import lean
 
 
 @lean()

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._jit import lean
 from ._centre_kernels import RULES, SPACE, SUMS, average
-from ._lean import lean
 from ._points_kernels import NEAR, POINTS, offer, take
 
 LIVE = "Tuple((f8[:, ::1], i4[:, ::1], i4[::1], i4[::1], i8[::1], i4[::1]))"

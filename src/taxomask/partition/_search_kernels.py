@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._jit import inlined, lean
 from ._bound_kernels import lower_bounds, most_of_codes, needed, set_all_ranges, set_sides, upper_bounds
-from ._lean import inlined, lean
 from ._points_kernels import offer
 from ._short_kernels import blurring, norm_of, not_farther, not_nearer, short_numbers
 from ._tree_kernels import WIDE, first_child, parent

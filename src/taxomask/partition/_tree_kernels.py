@@ -29,8 +29,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._jit import inlined, lean
 from ._centre_kernels import SPACE
-from ._lean import inlined, lean
 from ._points_kernels import POINTS
 from ._vectors import add_squares, filled, kept, least, load, most
 
