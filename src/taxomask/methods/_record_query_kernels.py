@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import lean
+from ..partition._range_kernels import set_ranges as ranges_of
 from ..records._kernels import squared
 
 SPACE = "Tuple((f8[:, ::1], f8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1], f8[::1]))"
@@ -51,25 +52,9 @@ def set_ranges(space, query, most):
     tables, start, size = space[3], space[4], space[5]
     code, ranges, range_start = query[1], query[2], query[3]
     for b in range(len(code)):
-        m = size[b]
-        if m == 0:
-            continue
-        begin, first = range_start[b], start[b] + code[b] * m
-        for y in range(m):
-            ranges[begin + y] = tables[first + y]
-        step = 1
-        while 2 * step <= m:
-            above, below = ranges[begin + m : begin + 2 * m], ranges[begin : begin + m]
-            stop = m - 2 * step + 1
-            left, right = below[:stop], below[step : step + stop]
-            if most:
-                for y in range(stop):
-                    above[y] = left[y] if left[y] > right[y] else right[y]
-            else:
-                for y in range(stop):
-                    above[y] = left[y] if left[y] < right[y] else right[y]
-            begin += m
-            step *= 2
+        first = start[b] + code[b] * size[b]
+        if size[b] > 0:
+            ranges_of(tables[first : first + size[b]], ranges[range_start[b] :], most)
 
 
 @lean()
