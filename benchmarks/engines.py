@@ -205,11 +205,9 @@ def show(name: str, engine: str, run: Run, beside: str = "") -> None:
 
 
 def methods(data: Path, n: int) -> None:
+    compile_kernels(data.with_name("small"))
     write(data, n)
-    small = data.with_name("small")
-    write(small, 1000)
     for name, method in METHODS.items():
-        protect(small, method, "--engine local")  # kernels are compiled before the clock starts
         first = protect(data, method, "--engine local")
         show(name, "local", first)
         for workers in (1, 2, 4):
@@ -218,7 +216,15 @@ def methods(data: Path, n: int) -> None:
             assert run.digest == first.digest, "the bytes differ"
 
 
+def compile_kernels(small: Path) -> None:
+    """Before the clock starts."""
+    write(small, 1000)
+    for method in METHODS.values():
+        protect(small, method, "--engine local")
+
+
 def growth(data: Path, sizes: list[int]) -> None:
+    compile_kernels(data.with_name("small"))
     for n in sizes:
         write(data, n)
         for name in ("microaggregation", "shuffling"):
@@ -229,6 +235,7 @@ def growth(data: Path, sizes: list[int]) -> None:
 
 
 def capacity(data: Path, sizes: list[int]) -> None:
+    compile_kernels(data.with_name("small"))
     for n in sizes:
         for times in (1, 2):
             write(data, n, times)
