@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 import yaml
 
 import taxomask as tm
+from taxomask import examples
 from taxomask.drafting import draft_plan, draft_schema
+from taxomask.microdata.files import open_table, read_table, write_table
 from taxomask.plan import Plan
 
 ODD = "name: with 'quotes', #and colons"
@@ -77,3 +80,17 @@ def test_a_table_is_no_taxonomy_of_itself(tmp_path: Path) -> None:
     table = texts(region=["n1", "n2", "s1"])
     assert draft_schema(table, beside=path)["region"].kind == "nominal"
     assert draft_schema(table, beside=tmp_path / "other.csv")["region"].kind == "taxonomic"
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_a_file_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    """The same draft; of Parquet only one column at a time is read."""
+    table = read_table(examples.path(), text=True)
+    path = tmp_path / f"table{suffix}"
+    write_table(table, path)
+    asked: list[Any] = []
+    source = open_table(path, text=True)
+    read = source.read
+    monkeypatch.setattr(source, "read", lambda columns=None: asked.append(columns) or read(columns))
+    assert draft_schema(source).to_dict() == draft_schema(table).to_dict()
+    assert asked == ([[name] for name in table.column_names] if suffix == ".parquet" else [None])

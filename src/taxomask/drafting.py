@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from .errors import PlanError, TaxomaskError, did_you_mean
 from .methods import Method
 from .microdata import Attribute, Kind, Role, Schema, infer
 from .microdata.coverage import coverage
-from .microdata.files import is_address
+from .microdata.files import Source, is_address
 from .microdata.frames import Frame
 from .taxonomy import Taxonomy
 
@@ -75,22 +75,24 @@ def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, 
     Parameters
     ----------
     frame
-        The table.
+        The table, or a `Source`, of which one column at a time is in memory if its format allows it.
     beside
         The file of the table: taxonomies of single columns may lie beside it, in files whose names end in ``_`` and the
         name of the column.
     roles
         Roles that are known already, by column.
     """
-    schema = infer(frame)
+    tables: Iterable[Any] = [frame]
+    if isinstance(frame, Source):
+        tables = (frame.read([name]) for name in frame.names) if frame.columnar else [frame.read()]
     known = roles or {}
+    near = sorted(beside.parent.glob("*")) if beside is not None else []
+    files = [path for path in near if path != beside and path.is_file()]
+    schema = Schema(_with_kind(one, table, files) for table in tables for one in infer(table).values())
     for name in known:
         if name not in schema:
             raise PlanError(f"there is no column {name!r}.", hint=did_you_mean(name, schema))
-    near = sorted(beside.parent.glob("*")) if beside is not None else []
-    files = [path for path in near if path != beside and path.is_file()]
-    drafts = (_with_kind(attribute, frame, files) for attribute in schema.values())
-    return Schema(replace(one, role=known.get(one.name) or _role(one)) for one in drafts)
+    return Schema(replace(one, role=known.get(one.name) or _role(one)) for one in schema.values())
 
 
 def _with_kind(attribute: Attribute, frame: Any, files: Sequence[Path]) -> Attribute:

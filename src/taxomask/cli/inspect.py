@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,16 +32,17 @@ def inspect(
     if output is not None:
         check_free(output, force=force)
     source = open_table(data, text=True)
-    table = source.read()
+    table: Any = source if source.columnar else source.read()
     beside = None if is_address(data) else Path(data)
     schema = draft_schema(table, beside=beside, roles=_roles(role or []))
+    rows = source.n if source.columnar else table.num_rows
     if output is not None:
         write_text(output, draft_plan(schema, data, output.parent))
     if json:
-        return print_json({"rows": table.num_rows, **schema.to_dict()})
+        return print_json({"rows": rows, **schema.to_dict()})
     if quiet:
         return None
-    print(f"{source.where}: {table.num_rows:,} rows, {table.num_columns} columns")
+    print(f"{source.where}: {rows:,} rows, {len(schema)} columns")
     print_table(
         ["column", "proposed role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind or "–"), one.note) for name, one in schema.items()],

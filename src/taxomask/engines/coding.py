@@ -47,8 +47,8 @@ def open_stored(
         Is told how far the work is.
     """
     source = open_table(where, text=text)
-    pieces = source.pieces if isinstance(source, Folder) else (source,)
-    if any(piece.format != "parquet" for piece in pieces):
+    if not source.columnar:
+        pieces = source.pieces if isinstance(source, Folder) else (source,)
         types = source.schema if isinstance(source, Folder) else None
         if is_address(where):  # here, as workers need not know the way and the password
             _copy(store, _Piece(0, where, tuple(text)))

@@ -45,9 +45,12 @@ class Source(ABC):
         What the file says that values mean (value labels).
     missing
         Values that mean "missing" according to the file (user missing values).
+    columnar
+        Whether a column can be read without the others.
     """
 
     format: str
+    columnar: bool = False
     titles: Mapping[str, str] = {}
     labels: Mapping[str, Mapping[Any, str]] = {}
     missing: Mapping[str, tuple[Any, ...]] = {}

@@ -40,6 +40,7 @@ class Folder(Source):
         n = None if None in counts else sum(count or 0 for count in counts)
         super().__init__(path, pieces[0].names, n)
         self.pieces = tuple(pieces)
+        self.columnar = all(piece.columnar for piece in pieces)
         self._open_as_text = open_as_text
 
     @cached_property

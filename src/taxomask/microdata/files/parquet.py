@@ -15,6 +15,7 @@ __all__ = ["FORMAT"]
 
 class _Parquet(Source):
     format = "parquet"
+    columnar = True
 
     def __init__(self, path: Path) -> None:
         self._path = path
