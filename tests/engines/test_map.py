@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from distributed import Client
 
 from engines import jobs
 from taxomask.engines import DaskEngine, Engine, Store
@@ -96,6 +98,9 @@ def test_nobody_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(EngineError, match=rf"no worker answers at {address}: .+\nStart one with `dask scheduler`"):
             DaskEngine(address)
         assert time.monotonic() - started < 20
+    # Dask's own end of a client that is thrown away can wait for ever: none may be left to it
+    left = [one.status for one in gc.get_objects() if isinstance(one, Client)]
+    assert set(left) <= {"closed", "newly-created", "running"}
 
 
 def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

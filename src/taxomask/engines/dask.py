@@ -58,10 +58,11 @@ class DaskEngine(Engine):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             try:
                 self._own = None if scheduler else stack.enter_context(_local_cluster(distributed, workers))
-                self._client = distributed.Client(
+                self._client = object.__new__(distributed.Client)  # to close it even if it cannot connect
+                stack.callback(self._close)
+                self._client.__init__(
                     self._own or scheduler, timeout=_WAIT, set_as_default=False, heartbeat_interval="2s"
                 )
-                stack.callback(self._close)
                 self._client.wait_for_workers(1, timeout=_WAIT)
             except (*self._lost, ValueError, TypeError) as error:  # the last two: no such address, no TLS set up
                 raise EngineError(
@@ -187,6 +188,7 @@ class DaskEngine(Engine):
     def _close(self) -> None:
         with suppress(Exception):  # a cluster that is gone cannot be closed
             self._client.close(timeout=5)
+        self._client.status = "closed"  # Dask would try again when it is thrown away, and could wait for ever
 
 
 _INSTALL = "Install the same versions everywhere."
