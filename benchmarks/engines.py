@@ -153,7 +153,7 @@ def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[float
     stop = threading.Event()
 
     def watch() -> None:
-        due = time.time() + (kill.uniform(3, 8) if kill else 1e9)
+        due = time.time() + (kill.uniform(2, 5) if kill else 1e9)
         while not stop.wait(0.5):
             family = list(_family(pid))
             peaks.append(sum(_memory(one) for one in family) / 1e6)
@@ -165,7 +165,7 @@ def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[float
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(chosen := kill.choice(workers), signal.SIGKILL)
                         killed.append(chosen)
-                due = time.time() + kill.uniform(2, 6)
+                    due = time.time() + kill.uniform(2, 6)
 
     thread = threading.Thread(target=watch)
     thread.start()
