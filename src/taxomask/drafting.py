@@ -75,16 +75,14 @@ def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, 
     Parameters
     ----------
     frame
-        The table, or a `Source`, of which one column at a time is in memory if its format allows it.
+        The table, or a `Source`, of which one column at a time is read.
     beside
         The file of the table: taxonomies of single columns may lie beside it, in files whose names end in ``_`` and the
         name of the column.
     roles
         Roles that are known already, by column.
     """
-    tables: Iterable[Any] = [frame]
-    if isinstance(frame, Source):
-        tables = (frame.read([name]) for name in frame.names) if frame.columnar else [frame.read()]
+    tables: Iterable[Any] = (frame.read([name]) for name in frame.names) if isinstance(frame, Source) else [frame]
     known = roles or {}
     near = sorted(beside.parent.glob("*")) if beside is not None else []
     files = [path for path in near if path != beside and path.is_file()]
