@@ -1,16 +1,17 @@
-"""Where the work is done: on threads of this machine, or on a Dask cluster. Both give the same bytes.
+"""Where columns live and where functions run: in memory, or in files, with threads or a Dask cluster at work.
 
-Jobs read and write files of one private folder (`Store`), so that a table need not fit into memory, a job whose worker
-was lost is simply run again, and one verb, ``map``, is all that an engine must offer. Sums over the table and global
-order are jobs over a whole column; rows change places (into blocks, into the order of release) by what jobs write.
+All give the same bytes. This is the only room that knows of files, messages and workers; what the others see of it is an
+`Engine` with a handful of verbs.
 """
 
 from __future__ import annotations
 
-from .base import Engine, Job, Report
-from .dask import DaskEngine
-from .local import LocalEngine
-from .site import Here, Keeper, Site, open_site
-from .store import Store
+from .base import Engine, Told
+from .dask import DaskCluster
+from .files import Call, Files, Workers
+from .memory import Memory
+from .reading import read_coded
+from .scratch import Scratch
+from .threads import Threads
 
-__all__ = ["DaskEngine", "Engine", "Here", "Job", "Keeper", "LocalEngine", "Report", "Site", "Store", "open_site"]
+__all__ = ["Call", "DaskCluster", "Engine", "Files", "Memory", "Scratch", "Threads", "Told", "Workers", "read_coded"]

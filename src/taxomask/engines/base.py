@@ -1,30 +1,47 @@
-"""Where jobs run: one verb, and what every engine owes its callers."""
+"""What a method may ask of the place where it works."""
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from .store import Store
+__all__ = ["Engine", "Told", "asks_for_progress"]
 
-__all__ = ["Engine", "Job", "Report"]
-
-Job: TypeAlias = Callable[[Store, Any], Any]
-"""A function of a module: from the store and one item to a small result; large ones go to the store."""
-Report: TypeAlias = Callable[[str, int, int], None]
-"""Is told what is being done, how many jobs of it are done, and how many there are."""
+Told: TypeAlias = Callable[[float, str], None]
+"""Is told the fraction that is done, and of what."""
 
 
-class Engine(AbstractContextManager["Engine", None], ABC):
-    """Runs jobs, one per item.
+class Engine(ABC):
+    """Where columns live and functions run. A method is written once, in terms of what every engine offers.
 
-    Which items there are, what each draws at random and in which order results are put together is decided by the
-    caller and never by the engine, so that every engine gives the same result with any number of workers. A job may run
-    more than once, after a worker was lost: it must leave the same in the store each time.
+    Functions are functions of a module. They are given columns, arrays, groups and whole tables, and give back such:
+    where these lie between two calls is the engine's affair, and so is when they are forgotten: when nothing refers to
+    them. Which items there are, what each draws at random and in which order results are put together is decided by the
+    caller, so that every engine gives the same result, to the last bit.
     """
 
     @abstractmethod
-    def map(self, job: Job, store: Store, items: Sequence[Any], what: str, report: Report | None = None) -> list[Any]:
-        """The results of a job for each item, in the order of the items; the first error ends them all."""
+    def map(
+        self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]], what: str, *, main: bool = False
+    ) -> list[Any]:
+        """The results of a function for each item, which is a tuple of its arguments; in the order of the items.
+
+        ``what`` says what is done, for people who wait. ``main`` marks what takes the time, so that progress is told. A
+        function with a parameter ``progress`` is given one to tell the fraction that is done, or None.
+        """
+
+    def run(self, function: Callable[..., Any], *arguments: Any, what: str, main: bool = False) -> Any:
+        """The result of a function that looks at everything at once."""
+        (found,) = self.map(function, [arguments], what, main=main)
+        return found
+
+    def part(self, place: int, parts: int) -> Engine:
+        """The same engine for one of several parts of the work."""
+        return self
+
+
+def asks_for_progress(function: Callable[..., Any]) -> bool:
+    """Whether a function has a parameter for it."""
+    return "progress" in inspect.signature(function).parameters

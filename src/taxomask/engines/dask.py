@@ -1,4 +1,4 @@
-"""Jobs on a Dask cluster: one that runs already, or one started on this machine."""
+"""Calls on a Dask cluster: one that runs already, or one started on this machine."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from .._version import __version__
 from ..errors import EngineError
 from ..microdata.files.base import import_extra
 from ..one_thread import one_thread
-from .base import Engine, Job, Report
-from .store import Store
+from .base import Told
+from .files import Call, Workers
+from .scratch import Scratch
 
-__all__ = ["DaskEngine"]
+__all__ = ["DaskCluster"]
 
-_FAILURES = 3  # workers that a job may outlive before it is given up; Dask's own default
+_FAILURES = 3  # workers that a call may outlive before it is given up; Dask's own default
 _WAIT = 30.0  # seconds for the scheduler to answer, and for a worker to be there
 _IDLE = 60.0  # seconds in which jobs wait and no worker does anything
-_PARCELS = 256  # into which the items of a job are put at most
+_PARCELS = 256  # into which calls are put at most
 _BACK = 20.0  # seconds for a worker on this machine to come back
 _LOOK = 2.0  # seconds between two looks at the workers while jobs run
 _ALIKE = ("numpy", "numba", "pyarrow")  # whose versions must be the same everywhere, for the same bytes
@@ -33,10 +34,10 @@ _MEMORY = "Nothing was released. Give workers more memory, or declare smaller bl
 _AGAIN = "Nothing was released. Check the scheduler, then run again: the same seed gives the same release."
 
 
-class DaskEngine(Engine):
-    """Runs jobs on the workers of a Dask cluster.
+class DaskCluster(Workers):
+    """Makes calls on the workers of a Dask cluster.
 
-    A job whose worker was lost runs again on another one, up to three times.
+    One whose worker was lost is made again on another, up to three times.
 
     Parameters
     ----------
@@ -71,16 +72,17 @@ class DaskEngine(Engine):
                 ) from None
             self._stack = stack.pop_all()
 
-    def map(self, job: Job, store: Store, items: Sequence[Any], what: str, report: Report | None = None) -> list[Any]:
+    def answers(self, calls: Sequence[Call], scratch: Scratch, what: str, told: Told | None = None) -> list[bytes]:
         from distributed import KilledWorker
 
         futures: list[Any] = []
         try:
             if self._client.status != "running":
                 raise ConnectionError
-            self._check_workers(store)
-            futures += (self._client.submit(_run, job, str(store.folder), some, pure=False) for some in _parcels(items))
-            found, failure = self._collect(futures, what, _of_items(report, len(items)))
+            self._check_workers(scratch)
+            where = str(scratch.folder), scratch.large
+            futures += (self._client.submit(_run, some, *where, pure=False) for some in _parcels(calls))
+            found, failure = self._collect(futures, what, told)
         except KilledWorker as error:  # after it was done: its result was lost with its worker
             failure = error
         except self._lost as error:
@@ -97,16 +99,15 @@ class DaskEngine(Engine):
             raise EngineError(f"{what}: a worker has not enough memory ({failure}).", hint=_MEMORY)
         if failure is not None:
             raise failure
-        store.drop(*(key for _, keys in found for key in keys))
-        return [result for results, _ in found for result in results]
+        return [answer for some in found for answer in some]
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
     def _collect(
-        self, futures: list[Any], what: str, report: Report | None
-    ) -> tuple[list[tuple[Any, list[str]]], BaseException | None]:
-        """What the jobs returned, or the error of the first that failed."""
+        self, futures: list[Any], what: str, told: Told | None
+    ) -> tuple[list[list[bytes]], BaseException | None]:
+        """The answers, or the error of the first call that failed."""
         finished: SimpleQueue[Any] = SimpleQueue()
         places = {}
         for place, future in enumerate(futures):
@@ -122,12 +123,12 @@ class DaskEngine(Engine):
             for future, result in zip(some, self._client.gather(some), strict=True):
                 found[places[future.key]] = result
             done += len(some)
-            if report is not None:
-                report(what, done, len(futures))
+            if told is not None:
+                told(done / len(futures), what)
         return found, None
 
     def _some(self, finished: SimpleQueue[Any], what: str) -> list[Any]:
-        """Jobs that are done, at least one; an error if there is nobody to do any."""
+        """Parcels that are done, at least one; an error if there is nobody to do any."""
         idle_since = whole_since = time.monotonic()
         while True:
             try:
@@ -162,10 +163,10 @@ class DaskEngine(Engine):
         self._own.sync(self._own.scale_down, [name for name in self._own.worker_spec if name not in alive])
         self._own.scale(count)
 
-    def _check_workers(self, store: Store) -> None:
+    def _check_workers(self, scratch: Scratch) -> None:
         """Every worker must see the scratch folder and run the same versions; asked once for each that joins."""
         new = [worker for worker in self._client.nthreads() if worker not in self._known]
-        answers = self._client.run(_about, str(store.folder), workers=new, on_error="return") if new else {}
+        answers = self._client.run(_about, str(scratch.folder), workers=new, on_error="return") if new else {}
         here = _versions()
         for worker, answer in answers.items():
             if isinstance(answer, OSError):  # it has gone already; its jobs go to others
@@ -180,7 +181,7 @@ class DaskEngine(Engine):
                     )
             if not sees:
                 raise EngineError(
-                    f"the worker at {worker} does not see the scratch folder {store.folder}.",
+                    f"the worker at {worker} does not see the scratch folder {scratch.folder}.",
                     hint="Choose a folder that all machines share, with 'engine: {scratch: …}'.",
                 )
             self._known.add(worker)
@@ -226,32 +227,16 @@ def _local_cluster(distributed: Any, workers: int | None) -> Any:
 # --------------------------------------------------------------------------------------- what runs on workers
 
 
-def _parcels(items: Sequence[Any]) -> list[Sequence[Any]]:
-    """Items in at most some hundred parcels: sending thousands of small jobs one by one would take longer than they."""
-    size = -(-len(items) // _PARCELS)
-    return [items[start : start + size] for start in range(0, len(items), size)] if items else []
-
-
-def _of_items(report: Report | None, items: int) -> Report | None:
-    """A report on parcels, told in items."""
-    return None if report is None else lambda what, done, parcels: report(what, done * items // parcels, items)
-
-
-class _Keeping(Store):
-    """The store as a job sees it: what it drops stays until its result has arrived, as it may have to run again."""
-
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
-        self.dropped: list[str] = []
-
-    def drop(self, *keys: str) -> None:
-        self.dropped += keys
+def _parcels(calls: Sequence[Call]) -> list[Sequence[Call]]:
+    """Calls in at most some hundred parcels: sending thousands of small ones one by one would take longer than they."""
+    size = -(-len(calls) // _PARCELS)
+    return [calls[start : start + size] for start in range(0, len(calls), size)] if calls else []
 
 
 @one_thread()
-def _run(job: Job, folder: str, items: Sequence[Any]) -> tuple[list[Any], list[str]]:
-    store = _Keeping(folder)
-    return [job(store, item) for item in items], store.dropped
+def _run(calls: Sequence[Call], folder: str, large: int) -> list[bytes]:
+    scratch = Scratch.at(folder, large)
+    return [call.answer(scratch) for call in calls]
 
 
 def _about(folder: str) -> tuple[dict[str, str], bool]:

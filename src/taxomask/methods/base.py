@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines import Here, Keeper, Site, open_site
+from ..engines import Engine
 from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
 from ..microdata.frames import Frame
@@ -96,24 +96,20 @@ class Method(ABC):
         """The same work as methods that do not depend on each other; one for each attribute, where that is so."""
         return (self,)
 
-    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         """Mask a table part by part, wherever it lies. Each part has a generator of its own.
 
-        So a table in memory and one in a store, on any engine, become the same to the last bit.
+        Methods of several steps say here, in the verbs of the engine, how they mask; all engines give the same bits.
         """
         parts = self.parts(data)
         children = rng.spawn(len(parts)) if len(parts) > 1 else [rng]
-        prefix = site.prefix(self.name)
-        jobs = [
-            site.dump((part, data, child, f"{prefix}-{place}"), prefix)
-            for place, (part, child) in enumerate(zip(parts, children, strict=True))
-        ]
-        masked = [site.load(one) for one in site.map(_mask_part, jobs, f"masking ({self.name})", main=True)]
+        items = [(part, data, child) for part, child in zip(parts, children, strict=True)]
+        masked = engine.map(_mask_part, items, f"masking ({self.name})", main=True)
         if len(masked) == 1:
             return cast(Masked, masked[0])
         swaps = {name: pairs for one in masked for name, pairs in (one.swaps or {}).items()}
         notes = tuple(note for one in masked for note in one.notes)
-        return Masked(site.joined(data, [one.data for one in masked]), notes=notes, swaps=swaps or None)
+        return Masked(data.changed_as([one.data for one in masked]), notes=notes, swaps=swaps or None)
 
     def parameters(self) -> dict[str, Any]:
         """All parameters by name, in plain values."""
@@ -132,13 +128,8 @@ class Method(ABC):
         return {name: value for name, (value, default) in values.items() if value != default}
 
 
-def _mask_part(store: Keeper, dumped: Any) -> Any:
-    """The job of one part. The log of swaps, as long as the table, is kept in memory only."""
-    site = open_site(store)
-    part, data, rng, prefix = site.load(dumped)
-    if isinstance(site, Here):
-        return part.mask(data, rng, site.progress)
-    return site.dump(replace(part.mask(data, rng), swaps=None), prefix)
+def _mask_part(part: Method, data: Microdata, rng: np.random.Generator, progress: Progress | None) -> Masked:
+    return part.mask(data, rng, progress)
 
 
 def _plain(value: Any) -> Any:

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from ..checks import check_choice
-from ..engines import Here, Keeper, Site, open_site
+from ..engines import Engine, Memory
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..partition import Groups
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
@@ -77,22 +77,20 @@ class MicroHybrid(Method):
     reference = "Domingo-Ferrer, Muralidhar, Rufian-Torrell (2012), Anonymization methods for taxonomic microdata, PSD"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.spread(Here(progress), data, rng)
+        return self.mask_on(Memory.telling(progress), data, rng)
 
-    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         check_choice("candidates", self.candidates, get_args(Candidates))
         check_choice("draw", self.draw, get_args(Draw))
         check_choice("synthesis", self.synthesis, ["neighbourhood", "moments"])
         names = self._attributes(data)
         grouping, moments, *each = rng.spawn(2 + len(names))
-        groups = self._grouping().spread_groups(site, data, grouping)
-        prefix = site.prefix(self.name)
-        jobs = [site.dump((self, data, groups, *one, prefix), prefix) for one in zip(names, each, strict=True)]
-        made = [site.load(one) for one in site.map(_replace, jobs, "replacing")]
-        masked = site.joined(data, made)
+        groups = self._grouping().groups_on(engine, data, grouping)
+        items = [(self, data.columns[name], groups, child) for name, child in zip(names, each, strict=True)]
+        masked = data.replace(dict(zip(names, engine.map(_replaced, items, "replacing"), strict=True)))
         if self.synthesis == "moments":
-            jobs = [site.dump((self, data, masked, groups, moments, f"{prefix}-moments"), prefix)]
-            (masked,) = map(site.load, site.map(_rotate, jobs, "keeping moments"))
+            numbers = [(data.columns[name], masked.columns[name]) for name in self._numbers(data)]
+            masked = masked.replace(engine.run(_rotated, numbers, groups, moments, what="keeping moments"))
         return Masked(masked, groups, groups.notes)
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
@@ -118,27 +116,23 @@ class MicroHybrid(Method):
     def _numbers(self, data: Microdata) -> tuple[str, ...]:
         return tuple(name for name in self._attributes(data) if isinstance(data.columns[name], ContinuousColumn))
 
-    def _replaced(self, column: Column, groups: Groups, rng: np.random.Generator) -> Column:
-        if isinstance(column, ContinuousColumn):
-            return by_number(column, radii(column.values, groups), self.candidates, self.draw, rng)
-        assert isinstance(column, CategoricalColumn)
-        if isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL:
-            return by_code(column, farthest_in_group(column, groups), self.candidates, self.draw, rng)
-        return _from_group(column, groups, rng)
+
+def _replaced(method: MicroHybrid, column: Column, groups: Groups, rng: np.random.Generator) -> Column:
+    """Random values within the radius of the group."""
+    if isinstance(column, ContinuousColumn):
+        return by_number(column, radii(column.values, groups), method.candidates, method.draw, rng)
+    assert isinstance(column, CategoricalColumn)
+    if isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL:
+        return by_code(column, farthest_in_group(column, groups), method.candidates, method.draw, rng)
+    return _from_group(column, groups, rng)
 
 
-def _replace(store: Keeper, dumped: Any) -> Any:
-    site = open_site(store)
-    method, data, groups, name, rng, prefix = site.load(dumped)
-    return site.dump(data.replace({name: method._replaced(data.columns[name], groups, rng)}), prefix)
-
-
-def _rotate(store: Keeper, dumped: Any) -> Any:
-    site = open_site(store)
-    method, data, masked, groups, rng, prefix = site.load(dumped)
-    numbers = method._numbers(data)
-    new = {name: masked.columns[name] for name in numbers}
-    return site.dump(masked.replace(rotated([data.columns[name] for name in numbers], new, groups, rng)), prefix)
+def _rotated(
+    numbers: list[tuple[ContinuousColumn, ContinuousColumn]], groups: Groups, rng: np.random.Generator
+) -> dict[str, Column]:
+    """The masked numbers with the means and covariances of each group."""
+    new: dict[str, Column] = {after.attribute.name: after for _, after in numbers}
+    return rotated([before for before, _ in numbers], new, groups, rng)
 
 
 def _from_group(column: CategoricalColumn, groups: Groups, rng: np.random.Generator) -> CategoricalColumn:

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_choice, check_integer, check_number
-from ..engines import Here, Keeper, Site, open_site
+from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, ContinuousColumn, Microdata
 from ..partition import Groups, Ordinal, aggregate, mdav, median_cuts, members, merge_until, refine
@@ -93,14 +93,13 @@ class Microaggregation(Method):
     reference = "Domingo-Ferrer, Torra (2005), doi 10.1007/s10618-005-0007-5"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.spread(Here(progress), data, rng)
+        return self.mask_on(Memory.telling(progress), data, rng)
 
-    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
-        groups = self.spread_groups(site, data, rng)
-        prefix = site.prefix(self.name)
-        jobs = [site.dump((self, data, groups, name, prefix), prefix) for name in self._attributes(data)]
-        made = [site.load(one) for one in site.map(_average, jobs, "averaging")]
-        return Masked(site.joined(data, made), groups, groups.notes)
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        groups, names = self.groups_on(engine, data, rng), self._attributes(data)
+        items = [(data.columns[name], groups, self.ordinal, self.keep_variance) for name in names]
+        averages = engine.map(_averaged, items, "averaging")
+        return Masked(data.replace(dict(zip(names, averages, strict=True))), groups, groups.notes)
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names = self._attributes(data)
@@ -114,23 +113,19 @@ class Microaggregation(Method):
 
     def groups(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Groups:
         """The partition, before anything is averaged."""
-        return self.spread_groups(Here(progress), data, rng)
+        return self.groups_on(Memory.telling(progress), data, rng)
 
-    def spread_groups(self, site: Site, data: Microdata, rng: np.random.Generator) -> Groups:
+    def groups_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Groups:
         """The partition, wherever the table lies. Each block has a generator of its own."""
         self._check()
-        prefix = site.prefix("groups")
         if self.block_size is None:
-            jobs = [site.dump((self, data, rng, prefix), prefix)]
-            (found,) = site.map(_group_all, jobs, "grouping", main=True)
-        else:
-            (blocks,) = site.map(_cut, [site.dump((self, data, prefix), prefix)], "cutting into blocks")
-            pieces = [(self, prefix, block, child) for block, child in enumerate(rng.spawn(blocks))]
-            inside = site.map(_group_block, pieces, "grouping", main=True)
-            jobs = [site.dump((self, data, prefix, inside), prefix)]
-            (found,) = site.map(_number_through, jobs, "numbering the groups")
-            site.store.drop(f"{prefix}/spaces", *(f"{prefix}/found-{block}" for block in range(blocks)))
-        groups: Groups = site.load(found)
+            groups: Groups = engine.run(_group, self, data, rng, what="grouping", main=True)
+            return groups
+        blocks = engine.run(_cut, self, data, what="cutting into blocks")
+        items = [(self, block, child) for block, child in zip(blocks, rng.spawn(len(blocks)), strict=True)]
+        inside = engine.map(_group_block, items, "grouping", main=True)
+        rows = [block.rows for block in blocks]
+        groups = engine.run(_numbered, self, data, rows, inside, what="numbering the groups")
         return groups
 
     def _spaces(self, data: Microdata) -> tuple[RecordDistance, RecordDistance]:
@@ -227,64 +222,54 @@ def _with_variance_of(original: Column, averaged: Column) -> Column:
     return averaged.with_values(middle + (averaged.values - middle) * stretch)
 
 
-# --------------------------------------------------------------------------------------- jobs
+# --------------------------------------------------------------------------------------- the steps
 
 
-def _group_all(store: Keeper, dumped: Any) -> Any:
-    site = open_site(store)
-    method, data, rng, prefix = site.load(dumped)
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Some similar records, and how far apart they are: for grouping, and for the objective of a refined search."""
+
+    rows: NDArray[np.int64]
+    space: RecordDistance
+    goal: RecordDistance
+
+
+def _group(method: Microaggregation, data: Microdata, rng: np.random.Generator, progress: Progress | None) -> Groups:
     space, goal = method._spaces(data)
-    groups = method._partition(space, goal, rng, getattr(site, "progress", None))
-    return site.dump(method._merged(data, space, groups), prefix)
+    return method._merged(data, space, method._partition(space, goal, rng, progress))
 
 
-def _cut(store: Keeper, dumped: Any) -> int:
-    """Keep the records of each block by themselves; how many blocks there are."""
-    method, data, prefix = open_site(store).load(dumped)
-    spaces = method._spaces(data)
-    blocks = members(median_cuts(spaces[0], method.block_size))
-    store.put(f"{prefix}/spaces", tuple(space.take(np.empty(0, dtype=np.intp)) for space in spaces))
-    same = spaces[0] is spaces[1]
-    for number, rows in enumerate(blocks):
-        records = [space.records(rows) for space in (spaces[:1] if same else spaces)]
-        store.put(f"{prefix}/block-{number}", (rows, records))
-    return len(blocks)
+def _cut(method: Microaggregation, data: Microdata) -> list[_Block]:
+    assert method.block_size is not None
+    space, goal = method._spaces(data)
+    blocks = []
+    for rows in members(median_cuts(space, method.block_size)):
+        part = space.take(rows)
+        blocks.append(_Block(rows, part, part if goal is space else goal.take(rows)))
+    return blocks
 
 
-def _group_block(store: Keeper, item: tuple[Microaggregation, str, int, np.random.Generator]) -> tuple[int, Any]:
-    """Group the records of one block; how many groups there are, and what is worth knowing."""
-    method, prefix, number, rng = item
-    spaces = store.shared(f"{prefix}/spaces")
-    rows, records = store.get(f"{prefix}/block-{number}")
-    space, *others = (one.with_records(some) for one, some in zip(spaces, records, strict=False))
-    goal = others[0] if others else space
-    groups = method._partition(space, goal, rng, getattr(open_site(store), "progress", None))
-    store.put(f"{prefix}/found-{number}", (rows, groups.numbers))
-    store.drop(f"{prefix}/block-{number}")
-    return int(groups.numbers.max()) + 1, groups.notes
+def _group_block(
+    method: Microaggregation, block: _Block, rng: np.random.Generator, progress: Progress | None
+) -> Groups:
+    return method._partition(block.space, block.goal, rng, progress)
 
 
-def _number_through(store: Keeper, dumped: Any) -> Any:
-    """The groups of all blocks, numbered through."""
-    site = open_site(store)
-    method, data, prefix, inside = site.load(dumped)
+def _numbered(
+    method: Microaggregation, data: Microdata, blocks: list[NDArray[np.int64]], inside: list[Groups]
+) -> Groups:
+    """The groups of all blocks, numbered through, and merged where t or l ask for it."""
     numbers, first = np.empty(data.n, dtype=np.int32), 0
-    for block, (count, _) in enumerate(inside):
-        rows, found = store.get(f"{prefix}/found-{block}")
-        numbers[rows] = found + first
-        first += count
-    notes = tuple(dict.fromkeys(note for _, some in inside for note in some))
-    return site.dump(method._merged(data, None, Groups(numbers, notes)), prefix)
+    for rows, groups in zip(blocks, inside, strict=True):
+        numbers[rows] = groups.numbers + first
+        first += int(groups.numbers.max()) + 1
+    notes = tuple(dict.fromkeys(note for groups in inside for note in groups.notes))
+    return method._merged(data, None, Groups(numbers, notes))
 
 
-def _average(store: Keeper, dumped: Any) -> Any:
-    site = open_site(store)
-    method, data, groups, name, prefix = site.load(dumped)
-    column = data.columns[name]
-    averaged = aggregate(column, groups, ordinal=method.ordinal)
-    if method.keep_variance:
-        averaged = _with_variance_of(column, averaged)
-    return site.dump(data.replace({name: averaged}), prefix)
+def _averaged(column: Column, groups: Groups, ordinal: Ordinal, keep_variance: bool) -> Column:
+    averages = aggregate(column, groups, ordinal=ordinal)
+    return _with_variance_of(column, averages) if keep_variance else averages
 
 
 # --------------------------------------------------------------------------------------- t-closeness and l-diversity

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines import Here, Site
+from ..engines import Engine, Memory
 from ..errors import PlanError, PromiseError
 from ..microdata import Microdata
 from ..microdata.frames import Frame
@@ -53,14 +53,14 @@ class Pipeline(Method):
     reference = "none"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.spread(Here(progress), data, rng)
+        return self.mask_on(Memory.telling(progress), data, rng)
 
-    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         methods = self._checked()
         steps: list[_Step] = []
         current = data
         for place, (method, child) in enumerate(zip(methods, rng.spawn(len(methods)), strict=True)):
-            masked = method.spread(site.part(place, len(methods)), current, child)
+            masked = method.mask_on(engine.part(place, len(methods)), current, child)
             if masked.copies and place + 1 < len(methods):
                 raise PlanError(
                     f"{method.name} makes several tables and is not the last step.", hint="Put it last, or make one."

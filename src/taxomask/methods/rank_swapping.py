@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import check_choice, check_integer
-from ..engines import Here, Keeper, Site, open_site
+from ..engines import Engine, Memory
 from ..errors import PlanError
 from ..microdata import Microdata
 from ..partition import median_cuts, members
@@ -85,7 +86,7 @@ class RankSwapping(Method):
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         if self.block_size is not None:
-            return self.spread(Here(progress), data, rng)
+            return self.mask_on(Memory.telling(progress), data, rng)
         self._check()
         names = self._attributes(data)
         k, whole = interval_size(self.k, self.p, data.n), self.interval == "open"
@@ -101,22 +102,21 @@ class RankSwapping(Method):
                 progress(len(swaps) / len(names))
         return swapped(data, swaps, k)
 
-    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         if self.block_size is None:
-            return super().spread(site, data, rng)
+            return super().mask_on(engine, data, rng)
         self._check()
         interval_size(self.k, self.p, data.n)
-        names, prefix = self._attributes(data), site.prefix(self.name)
-        (sizes,) = site.map(_cut, [site.dump((self, data, prefix), prefix)], "cutting into blocks")
-        pieces = [(self, prefix, block, child) for block, child in enumerate(rng.spawn(len(sizes)))]
-        site.map(_swap_block, pieces, "swapping", main=True)
-        k = max(self._interval(size) for size in sizes)
-        jobs = [site.dump((data, name, place, len(sizes), k, prefix), prefix) for place, name in enumerate(names)]
-        made = [site.load(one) for one in site.map(_exchange, jobs, "exchanging")]
-        site.store.drop(f"{prefix}/space", *(f"{prefix}/swaps-{block}" for block in range(len(sizes))))
+        names = self._attributes(data)
+        blocks = engine.run(_cut, self, data, what="cutting into blocks")
+        items = [(self, *block, child) for block, child in zip(blocks, rng.spawn(len(blocks)), strict=True)]
+        found = engine.map(_swap_block, items, "swapping", main=True)
+        k = max(self._interval(len(rows)) for rows, _ in blocks)
+        each = [[swaps[place] for swaps in found if swaps] for place in range(len(names))]
+        made = engine.map(_exchanged, [(data, *one, k) for one in zip(names, each, strict=True)], "exchanging")
         swaps = {name: pairs for one in made for name, pairs in (one.swaps or {}).items()}
         notes = tuple(note for one in made for note in one.notes)
-        return Masked(site.joined(data, [one.data for one in made]), notes=notes, swaps=swaps or None)
+        return Masked(data.changed_as([one.data for one in made]), notes=notes, swaps=swaps or None)
 
     def _check(self) -> None:
         check_choice("interval", self.interval, get_args(Interval))
@@ -147,35 +147,25 @@ class RankSwapping(Method):
         return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
 
 
-# --------------------------------------------------------------------------------------- jobs
+# --------------------------------------------------------------------------------------- the steps in blocks
 
 
-def _cut(store: Keeper, dumped: Any) -> list[int]:
-    """Keep the records of each block by themselves; how many each has."""
-    method, data, prefix = open_site(store).load(dumped)
+def _cut(method: RankSwapping, data: Microdata) -> list[tuple[NDArray[np.int64], RecordDistance]]:
+    """The rows of each block, and how far apart its records are."""
+    assert method.block_size is not None
     space = RecordDistance.from_terms(record_terms(data, method._attributes(data)))
-    blocks = members(median_cuts(space, method.block_size))
-    store.put(f"{prefix}/space", space.take(np.empty(0, dtype=np.intp)))
-    for number, rows in enumerate(blocks):
-        store.put(f"{prefix}/block-{number}", (rows, space.records(rows)))
-    return [len(rows) for rows in blocks]
+    return [(rows, space.take(rows)) for rows in members(median_cuts(space, method.block_size))]
 
 
-def _swap_block(store: Keeper, item: tuple[RankSwapping, str, int, np.random.Generator]) -> None:
-    method, prefix, number, rng = item
-    rows, records = store.get(f"{prefix}/block-{number}")
-    terms = store.shared(f"{prefix}/space").with_records(records).terms
+def _swap_block(
+    method: RankSwapping, rows: NDArray[np.int64], space: RecordDistance, rng: np.random.Generator
+) -> list[Swaps]:
     whole = method.interval == "open"
-    swaps = swap_records(terms, method._interval(len(rows)), whole, rng) if len(rows) > 1 else []
-    store.put(f"{prefix}/swaps-{number}", [Swaps(rows[one.pairs], one.candidates) for one in swaps])
-    store.drop(f"{prefix}/block-{number}")
+    swaps = swap_records(space.terms, method._interval(len(rows)), whole, rng) if len(rows) > 1 else []
+    return [Swaps(rows[one.pairs], one.candidates) for one in swaps]
 
 
-def _exchange(store: Keeper, dumped: Any) -> Any:
-    """Exchange the values of one attribute as the blocks say."""
-    site = open_site(store)
-    data, name, place, blocks, k, prefix = site.load(dumped)
-    found = [swaps[place] for number in range(blocks) if (swaps := store.get(f"{prefix}/swaps-{number}"))]
+def _exchanged(data: Microdata, name: str, found: list[Swaps], k: int) -> Masked:
+    """The table with the values of one attribute exchanged as the blocks say."""
     together = Swaps(np.concatenate([one.pairs for one in found]), np.concatenate([one.candidates for one in found]))
-    masked = swapped(data, {name: together}, k)
-    return site.dump(masked if isinstance(site, Here) else replace(masked, swaps=None), prefix)
+    return swapped(data, {name: together}, k)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..checks import check_choice
-from ..engines import Here, Keeper, Site, open_site
+from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, Microdata
 from ..microdata.coding import code
@@ -76,12 +76,12 @@ class ReverseMapping(Method):
     reference = "Muralidhar, Sarathy, Domingo-Ferrer (2014), Reverse mapping, PSD, LNCS 8744"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.spread(Here(progress), data, rng)
+        return self.mask_on(Memory.telling(progress), data, rng)
 
-    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         self._check()
         before, after = rng.spawn(2)
-        inner = self.inner.spread(site, data, before)
+        inner = self.inner.mask_on(engine, data, before)
         if not inner.linked and self.unlinked == "error":
             raise PlanError(
                 f"{self.inner.name} makes records that do not come from records of the table, so there is nothing to "
@@ -92,11 +92,11 @@ class ReverseMapping(Method):
         anonymous = self._anonymous(data)
         copies, notes = [], list(inner.notes)
         for number, copy in enumerate(inner.copies or (inner.data,)):
-            prefix = site.prefix(self.name)
-            children = zip(names, after.spawn(len(names)), strict=True)
-            jobs = [site.dump((data, copy, *one, inner.linked, prefix), prefix) for one in children]
-            found = site.map(_map_back, jobs, "mapping back")
-            copies.append(site.joined(copy, [site.load(one) for one, _ in found]))
+            pairs = [(data.columns[name], copy.columns[name]) for name in names]
+            children = after.spawn(len(names))
+            items = [(*pair, inner.linked, child) for pair, child in zip(pairs, children, strict=True)]
+            found = engine.map(_mapped_back, items, "mapping back")
+            copies.append(copy.replace(dict(zip(names, (column for column, _ in found), strict=True))))
             if not number:
                 notes += [note for _, some in found for note in some]
         if _any_missing(data, anonymous):
@@ -160,13 +160,12 @@ class ReverseMapped(Masked):
 # --------------------------------------------------------------------------------------- the mapping
 
 
-def _map_back(store: Keeper, dumped: Any) -> tuple[Any, list[str]]:
-    """Map one column back; what became of its missing values."""
-    site = open_site(store)
-    data, masked, name, rng, linked, prefix = site.load(dumped)
-    original, inner = data.columns[name], masked.columns[name]
+def _mapped_back(
+    original: Column, inner: Column, linked: bool, rng: np.random.Generator
+) -> tuple[Column, list[str]]:
+    """A column mapped back; what became of its missing values."""
     mapped = (_by_record if linked else _by_quantile)(original, inner, rng)
-    return site.dump(masked.replace({name: mapped}), prefix), _about_missing(original, inner) if linked else []
+    return mapped, _about_missing(original, inner) if linked else []
 
 
 def _by_record(original: Column, masked: Column, rng: np.random.Generator) -> Column:

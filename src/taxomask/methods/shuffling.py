@@ -1,19 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_choice
-from ..engines import Here, Keeper, Site, open_site
+from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
 from ..microdata import CategoricalColumn, Column, Kind, Microdata
 from ..microdata.spelling import listing
 from ..semantics.ordering import Keys, rank_keys
-from ._copula import Ranked, conditional, normal_scores, positive_definite, ranked, spearman
+from ._copula import Conditional, Ranked, conditional, normal_scores, positive_definite, ranked, spearman
 from ._ranks import placed, stable_order
 from .base import Masked, Method, Progress, Promise, chosen
 from .promises import Permutation
@@ -80,24 +80,38 @@ class Shuffling(Method):
     reference = "Muralidhar, Sarathy (2006), doi 10.1287/mnsc.1050.0503"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.spread(Here(progress), data, rng)
+        return self.mask_on(Memory.telling(progress), data, rng)
 
-    def spread(self, site: Site, data: Microdata, rng: np.random.Generator) -> Masked:
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         check_choice("ties", self.ties, ["corrected", "paper"])
         names, given = self._attributes(data), self._given(data)
-        prefix = site.prefix(self.name)
-        jobs = [site.dump((data, name, name in given, prefix), prefix) for name in (*names, *given)]
-        found = site.map(_rank, jobs, "ranking")
+        model, scores, notes = self._copula(engine, data, names, given)
+        seeds = [child.bit_generator.seed_seq for child in rng.spawn(len(names))]
+        noise = engine.map(_noise, [(seed, data.n) for seed in seeds], "drawing")
+        items = [(data.columns[name], model, place, noise[: place + 1], scores) for place, name in enumerate(names)]
+        shuffled = engine.map(_shuffle, items, "shuffling", main=True)
+        notes += [note for _, some in shuffled for note in some]
+        columns = dict(zip(names, (column for column, _ in shuffled), strict=True))
+        return Masked(data.replace(columns), notes=tuple(notes))
+
+    def _copula(
+        self, engine: Engine, data: Microdata, names: tuple[str, ...], given: tuple[str, ...]
+    ) -> tuple[Conditional, list[Float], list[str]]:
+        """The shuffled attributes given the others, the scores s* of these, and what is worth knowing."""
+        found = engine.map(_ranks, [(data.columns[name], name in given) for name in (*names, *given)], "ranking")
         notes = [note for _, some in found for note in some]
-        ranked = [one for ones, _ in found for one in ones]
-        pairs = site.map(_correlate, [ranked[: place + 1] for place in range(len(ranked))], "correlating")
+        ranks: list[Ranked] = [one for ones, _ in found for one in ones]
+        pairs = engine.map(_correlations, [(ranks[:place], one) for place, one in enumerate(ranks)], "correlating")
         r, unknown = _matrix(pairs)
         if unknown:
             notes.append(f"{unknown:,} rank correlations are not known (too few records with both values): taken as 0.")
-        site.map(_score_table, sorted({(prefix, one.m) for one in ranked}), "scoring")
-        scored = [(one, place >= len(names), self.ties == "corrected", prefix) for place, one in enumerate(ranked)]
-        fidelity = site.map(_score, scored, "scoring")
-        site.store.drop(*(one.key for one in ranked), *(f"{prefix}/table-{one.m}" for one in ranked))
+        sizes = sorted({one.m for one in ranks})
+        tables = dict(zip(sizes, engine.map(normal_scores, [(m,) for m in sizes], "scoring"), strict=True))
+        items = [
+            (one, tables[one.m], place >= len(names), self.ties == "corrected") for place, one in enumerate(ranks)
+        ]
+        scored = engine.map(_score, items, "scoring")
+        fidelity = [one for _, one in scored]
         r = np.clip(r / np.outer(fidelity, fidelity), -1, 1)
         rho = 2 * np.sin(np.pi / 6 * r)
         np.fill_diagonal(rho, 1.0)
@@ -107,17 +121,7 @@ class Shuffling(Method):
             notes.append(f"The correlations were not positive definite and were changed, by {change:.2g} at most.")
         model = conditional(usable, len(names))
         notes += _predictable(names, model.explained)
-        seeds = [child.bit_generator.seed_seq for child in rng.spawn(len(names))]
-        scores = ranked[len(names) :]
-        jobs = [
-            site.dump((data, name, place, model, seeds[: place + 1], scores, prefix), prefix)
-            for place, name in enumerate(names)
-        ]
-        shuffled = site.map(_shuffle, jobs, "shuffling", main=True)
-        noise = (f"{prefix}/noise-{place}" for place in range(len(names)))
-        site.store.drop(*(f"{one.key}-scores" for one in scores), *noise)
-        notes += [note for _, some in shuffled for note in some]
-        return Masked(site.joined(data, [site.load(one) for one, _ in shuffled]), notes=tuple(notes))
+        return model, [scores for scores, _ in scored[len(names) :]], notes
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (Permutation(self._attributes(data)),)
@@ -146,35 +150,18 @@ def _once(names: tuple[str, ...], field: str) -> tuple[str, ...]:
     return names
 
 
-# --------------------------------------------------------------------------------------- jobs
+# --------------------------------------------------------------------------------------- the steps
 
 
-@dataclass(frozen=True, order=True)
-class _Kept:
-    """The ranks of a column, or of an indicator of it: where they are kept, and how many values there are."""
-
-    key: str
-    m: int
-
-
-def _rank(store: Keeper, dumped: Any) -> tuple[list[_Kept], list[str]]:
-    data, name, given, prefix = open_site(store).load(dumped)
+def _ranks(column: Column, given: bool) -> tuple[list[Ranked], list[str]]:
+    """The ranks of a column, or of the indicators of it; what is worth knowing."""
     notes: list[str] = []
-    column = data.columns[name]
-    found = _given(column, notes) if given else [_response(column)]
-    kept = []
-    for place, one in enumerate(found):
-        key = f"{prefix}/ranks-{list(data.columns).index(name)}-{place}"
-        store.put(key, one)
-        kept.append(_Kept(key, one.m))
-    return kept, notes
+    return _given(column, notes) if given else [_response(column)], notes
 
 
-def _correlate(store: Keeper, columns: list[_Kept]) -> list[float]:
-    """The rank correlations of the last column with those before it."""
-    *others, last = columns
-    ranks = store.get(last.key)
-    return [spearman(store.get(one.key), ranks) for one in others]
+def _correlations(others: list[Ranked], ranks: Ranked) -> list[float]:
+    """The rank correlations of a column with those before it."""
+    return [spearman(one, ranks) for one in others]
 
 
 def _matrix(pairs: list[list[float]]) -> tuple[Float, int]:
@@ -187,44 +174,23 @@ def _matrix(pairs: list[list[float]]) -> tuple[Float, int]:
     return matrix, int(unknown.sum()) // 2
 
 
-def _score_table(store: Keeper, item: tuple[str, int]) -> None:
-    prefix, m = item
-    store.put(f"{prefix}/table-{m}", normal_scores(m))
-
-
-def _score(store: Keeper, item: tuple[_Kept, bool, bool, str]) -> float:
-    """Keep the scores of a given column; how closely ranks follow scores, if that is to be corrected."""
-    kept, given, corrected, prefix = item
-    ranks, table = store.get(kept.key), store.get(f"{prefix}/table-{kept.m}")
+def _score(ranks: Ranked, table: Float, given: bool, corrected: bool) -> tuple[Float | None, float]:
+    """The scores of a given column, and how closely ranks follow scores, if that is to be corrected."""
     if not given:
-        return _sorted_fidelity(ranks, table) if corrected else 1.0
+        return None, _sorted_fidelity(ranks, table) if corrected else 1.0
     scores = _scores(ranks, table)
-    fidelity = _stretched(scores, ranks, table) if corrected else 1.0
-    store.put(f"{kept.key}-scores", scores)
-    return fidelity
+    return scores, _stretched(scores, ranks, table) if corrected else 1.0
 
 
-def _noise(store: Keeper, seeds: list[Any], n: int, prefix: str) -> Iterator[Float]:
-    """Rows of noise for a column and those before it; in memory the latter were kept, elsewhere they are drawn anew."""
-    kept = isinstance(open_site(store), Here)
-    for place, seed in enumerate(seeds):
-        key = f"{prefix}/noise-{place}"
-        if kept and place + 1 < len(seeds):
-            yield store.get(key)
-            continue
-        row = np.random.default_rng(seed).standard_normal(n)
-        if kept:
-            store.put(key, row)
-        yield row
+def _noise(seed: np.random.SeedSequence, n: int) -> Float:
+    return np.random.default_rng(seed).standard_normal(n)
 
 
-def _shuffle(store: Keeper, dumped: Any) -> tuple[Any, list[str]]:
-    site = open_site(store)
-    data, name, place, model, seeds, given, prefix = site.load(dumped)
-    noise = _noise(store, seeds, data.n, prefix)
-    drawn = model.draw(place, noise, (store.get(f"{one.key}-scores") for one in given))
-    column = data.columns[name]
-    return site.dump(data.replace({name: _shuffled(column, drawn)}), prefix), _left_in_place(column)
+def _shuffle(
+    column: Column, model: Conditional, place: int, noise: list[Float], scores: list[Float]
+) -> tuple[Column, list[str]]:
+    """The values of a column by the rank of Y*, which is drawn without looking at them."""
+    return _shuffled(column, model.draw(place, noise, scores)), _left_in_place(column)
 
 
 # --------------------------------------------------------------------------------------- columns and their scores

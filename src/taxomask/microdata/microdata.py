@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -121,7 +121,11 @@ class Microdata:
 
     def changed_from(self, before: Microdata) -> tuple[str, ...]:
         """The columns that are not the very ones of a table that this one was made from."""
-        return tuple(name for name in self.columns if _home(self, name) != _home(before, name))
+        return tuple(name for name in self.columns if self.columns[name] is not before.columns[name])
+
+    def changed_as(self, others: Iterable[Microdata]) -> Microdata:
+        """The table with the columns that other versions of it have changed."""
+        return self.replace({name: one.columns[name] for one in others for name in one.changed_from(self)})
 
     def take(self, rows: ArrayLike) -> Microdata:
         """Some records only, by position or mask; categories and distances stay those of the whole table."""
@@ -182,15 +186,6 @@ class Microdata:
         if marker is None:
             return array
         return array.fill_null(pa.scalar(float(marker) if pa.types.is_floating(array.type) else marker, array.type))
-
-
-def _home(data: Microdata, name: str) -> object:
-    """What tells one version of a column from another, without reading it: where it is held."""
-    where = data.columns
-    while isinstance(where, ChainMap):
-        where = where.maps[0] if name in where.maps[0] else where.maps[1]
-    keys = getattr(where, "keys_of", where)
-    return keys[name]
 
 
 def _decode_categories(column: CategoricalColumn, marker: object) -> Distinct:

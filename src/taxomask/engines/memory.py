@@ -1,0 +1,42 @@
+"""Everything in the memory of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .base import Engine, Told, asks_for_progress
+
+__all__ = ["Memory"]
+
+
+class Memory(Engine):
+    """Columns are arrays in memory; functions run here, one after the other."""
+
+    def __init__(self, told: Told | None = None) -> None:
+        self._told = told
+
+    @classmethod
+    def telling(cls, progress: Callable[[float], None] | None) -> Memory:
+        """One that tells somebody who wants to know the fraction only."""
+        return cls(None if progress is None else lambda done, what: progress(done))
+
+    def map(
+        self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]], what: str, *, main: bool = False
+    ) -> list[Any]:
+        every, asks = list(items), asks_for_progress(function)
+        found = []
+        for place, item in enumerate(every):
+            progress = self._share(place, len(every), what) if main else None
+            found.append(function(*item, progress=progress) if asks else function(*item))
+            if progress is not None:
+                progress(1.0)
+        return found
+
+    def part(self, place: int, parts: int) -> Memory:
+        told = self._told
+        return self if told is None else Memory(lambda done, what: told((place + done) / parts, what))
+
+    def _share(self, place: int, parts: int, what: str) -> Callable[[float], None] | None:
+        told = self._told
+        return None if told is None else lambda done: told((place + done) / parts, what)

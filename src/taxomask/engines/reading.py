@@ -1,0 +1,169 @@
+"""From a table in files or a database to coded columns, one column at a time."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError, EngineError
+from ..microdata import Column, Microdata, Role, Schema
+from ..microdata.coding import Coded, code
+from ..microdata.files import Folder, Source, in_types, is_address, open_table, write_table
+from ..microdata.frames import Frame
+from ..microdata.microdata import after_drop, check_described
+from .files import Files
+from .scratch import Scratch
+
+__all__ = ["read_coded"]
+
+_INPUT = "input"
+
+
+def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str] = ()) -> Microdata:
+    """Code a table column by column; what is not Parquet is copied into the scratch folder as Parquet first.
+
+    Parameters
+    ----------
+    where
+        A file, a folder or the address of a database, as in `open_table`; every worker must see the file or folder.
+    schema
+        What the columns are.
+    engine
+        Where the columns are kept, and who does the work.
+    text
+        Columns of CSV files to keep as text.
+    """
+    source, given = _as_parquet(where, engine, text)
+    if not source.n:
+        raise DataError(f"{source.where} has columns but no rows.", hint="Check that it is complete.")
+    frame = given.frame(source, empty=True)
+    check_described(frame, schema)
+    engine.scratch.introduce(schema)
+    described = [one for one in schema.values() if one.kind is not None and one.role != Role.IDENTIFIER]
+    coded = engine.map(code, [(given.frame(source), one) for one in described], "coding")
+    dropped = [one.dropped for one in coded if one.dropped is not None]
+    rows = engine.run(_rows, source.n, dropped, what="coding")
+    columns = [one.column for one in coded]
+    if dropped:
+        columns = engine.map(_without_dropped, [(column, rows) for column in columns], "dropping records")
+    names = [one.name for one in described]
+    return Microdata(
+        schema,
+        dict(zip(names, columns, strict=True)),
+        rows,
+        tuple(note for one in coded for note in one.notes),
+        frame,
+        {name: one.marker for name, one in zip(names, coded, strict=True)},
+    )
+
+
+def _rows(n: int, dropped: list[NDArray[np.bool_]]) -> NDArray[np.int64]:
+    """The rows of the records that are not dropped."""
+    rows = np.flatnonzero(~np.logical_or.reduce(dropped)) if dropped else np.arange(n)
+    return rows.astype(np.int64, copy=False)
+
+
+def _without_dropped(column: Column, rows: NDArray[np.int64]) -> Column:
+    return after_drop(column.take(rows))
+
+
+# --------------------------------------------------------------------------------------- the table as it came
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A table in Parquet files that all workers see; copies of ours with their checksums."""
+
+    where: str
+    copies: tuple[tuple[str, int], ...] = ()
+
+    def open(self) -> Source:
+        """The table, if the copies are as they were written."""
+        _check_copies(self)
+        return open_table(self.where)
+
+    def frame(self, source: Source, *, empty: bool = False) -> Frame:
+        """The table, of which each column is read when it is asked for."""
+        assert source.n is not None
+        return Frame.lazy(source.names, source.n, _Column(self, empty))
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Reads a column of a table."""
+
+    given: _Given
+    empty: bool
+
+    def __call__(self, name: str) -> Any:
+        return self.given.open().read([name], empty=self.empty)
+
+
+def _as_parquet(where: str, engine: Files, text: Sequence[str]) -> tuple[Source, _Given]:
+    """The table in Parquet files."""
+    source = open_table(where, text=text)
+    if source.columnar:
+        return source, _Given(str(Path(where).resolve()))
+    scratch = engine.scratch
+    folder, large = str(scratch.folder), scratch.large
+    if is_address(where):  # here, as workers need not know the way and the password
+        copies = [_copy(_Piece(where, tuple(text)), folder, large, 0)]
+    else:
+        pieces = source.pieces if isinstance(source, Folder) else (source,)
+        types = source.schema if isinstance(source, Folder) else None
+        one = [_Piece(str(Path(piece.where).resolve()), tuple(text), types) for piece in pieces]
+        copies = engine.map(_copy, [(piece, folder, large, place) for place, piece in enumerate(one)], "reading")
+    given = _Given(str(scratch.path(_INPUT).resolve()), tuple(copies))
+    return given.open(), given
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A table, or one file of a folder, in the types of all of them."""
+
+    where: str
+    text: tuple[str, ...]
+    types: Any = None
+
+    def batches(self) -> Any:
+        import pyarrow as pa
+
+        if self.types is None:
+            return open_table(self.where, text=self.text).batches()
+        texts = [field.name for field in self.types if pa.types.is_string(field.type)]
+        return in_types(open_table(self.where, text=texts), self.types)
+
+
+def _copy(piece: _Piece, folder: str, large: int, place: int) -> tuple[str, int]:
+    """Copy a table as Parquet; the file and its checksum."""
+    scratch, name = Scratch.at(folder, large), f"{_INPUT}/{place:06}.parquet"
+    with scratch.writing(name) as part:
+        write_table(piece.batches(), part, name="part.parquet", force=True)
+        return str(scratch.path(name)), _checksum(part)
+
+
+@cache
+def _check_copies(given: _Given) -> None:
+    """Look at the copies once in each process."""
+    for path, checksum in given.copies:
+        if not os.path.exists(path) or _checksum(Path(path)) != checksum:
+            raise EngineError(
+                f"the intermediate file {path} is damaged or gone.",
+                hint="Nothing was released. Check the disk of the scratch folder and run again.",
+            )
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            checksum = zlib.crc32(block, checksum)
+    return checksum

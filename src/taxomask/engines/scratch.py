@@ -1,0 +1,447 @@
+"""What functions leave for each other: large arrays and tables in files of a private folder, all else in messages.
+
+An object on its way to a function or back is packed into a message. The arrays in it that are large are written, one
+after the other, to a file of the scratch folder, and the message says where they lie; whoever opens it gets them mapped
+into memory, not read. So a column of a table that does not fit into memory is an array like any other, and passing it
+on costs nothing. A file is gone as soon as nothing in the driving process refers to what is in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import secrets
+import shutil
+import struct
+import threading
+import weakref
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import EngineError
+from ..leftovers import sweep, temporary_name
+from ..microdata import Attribute, Column, Schema, TaxonomicColumn
+
+__all__ = ["LARGE", "Scratch"]
+
+LARGE = 1 << 16  # bytes from which on an array is kept in a file
+BATCH = 1 << 16  # rows of a table that are read at once
+_SCRATCH = "scratch"
+_MANY = 1000  # categories from which on they are kept in a file
+_ALIGNED = 64  # bytes, for kernels that load several numbers at once
+_FOOT = struct.Struct("<QI8s")  # the length and the checksum of what stands before, and a mark
+_MARK = b"taxomask"
+_LASTING = ("schema", "categories")  # workers may ask for them at any time
+_here: dict[Path, Scratch] = {}
+_guard = threading.RLock()
+
+
+class Scratch:
+    """A private folder for what is large, and the way of objects that hold some of it.
+
+    A file is written beside its place and renamed, so that it is whole or not there; a function that runs twice writes
+    the same again. Each ends with a checksum: a damaged file is found by the first who opens it in each process, never
+    used. Only the owner can read what is here, since some of it is the original table.
+
+    Parameters
+    ----------
+    folder
+        The folder, which all workers see.
+    large
+        From how many bytes on an array is kept in a file.
+    driver
+        Whether this process decides what is needed no longer.
+    """
+
+    def __init__(self, folder: Path, *, large: int = LARGE, driver: bool = False) -> None:
+        self.folder, self.large, self._driver = folder, large, driver
+        self._messages = 0
+        self._files: weakref.WeakValueDictionary[str, NDArray[np.uint8]] = weakref.WeakValueDictionary()
+        self._tables: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        self._columns: weakref.WeakValueDictionary[str, Column] = weakref.WeakValueDictionary()
+        self._tokens: weakref.WeakKeyDictionary[Column, str] = weakref.WeakKeyDictionary()
+        self._categories: dict[str, tuple[object, ...]] = {}
+        self._names: dict[int, str] = {}  # of the categories
+        self._distances: dict[str, dict[str, Any]] = {}
+        self._sound: set[str] = set()
+        self._schema: Schema | None = None
+
+    @classmethod
+    @contextmanager
+    def temporary(cls, beside: Path, *, large: int = LARGE) -> Iterator[Scratch]:
+        """A folder that is gone in the end; what a killed run left behind is removed first."""
+        sweep(beside, _SCRATCH)
+        folder = temporary_name(beside.absolute(), _SCRATCH)  # workers are in other folders
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise EngineError(
+                f"{folder.parent} cannot hold the intermediate files: {os.strerror(error.errno or 0)}.",
+                hint="Choose another folder with 'engine: {scratch: …}'.",
+            ) from None
+        scratch = _here[folder] = cls(folder, large=large, driver=True)
+        try:
+            yield scratch
+        finally:
+            gone = temporary_name(beside, _SCRATCH)
+            with suppress(OSError):
+                folder.rename(gone)  # in one step: functions that still run find no place to write to
+            shutil.rmtree(gone, ignore_errors=True)
+            _here.pop(folder, None)
+
+    @classmethod
+    def at(cls, folder: str, large: int) -> Scratch:
+        """The scratch folder as a worker sees it: one object in each process, as long as the folder is there."""
+        path = Path(folder)
+        with _guard:
+            for gone in [one for one in _here if not one.exists()]:  # of runs before, on a worker that stays
+                _here.pop(gone, None)
+            return _here.setdefault(path, cls(path, large=large))
+
+    # ----------------------------------------------------------------------------------- messages
+
+    def new_name(self, what: str) -> str:
+        """A name for the files of some messages that was not used before."""
+        self._messages += 1
+        return f"{self._messages:04}-{what.partition(' ')[0]}"
+
+    def pack(self, values: Sequence[Any], name: str) -> list[bytes]:
+        """A message for each object; what is large goes to a file of this name, unless it lies in one already."""
+        messages = []
+        with _File(self, name) as file:
+            for value in values:
+                message = io.BytesIO()
+                _Packer(message, self, file).dump(value)
+                messages.append(message.getvalue())
+        return messages
+
+    def unpack(self, message: bytes) -> Any:
+        """The object again; what is large in it is mapped into memory."""
+        return _Unpacker(io.BytesIO(message), self).load()
+
+    def holding(self, name: str) -> object:
+        """Something that keeps the file of some messages, if there is one, until it is given up."""
+        return self.mapped(name) if self.path(name).exists() else None
+
+    def introduce(self, schema: Schema) -> None:
+        """Let messages name this schema and its attributes instead of holding them: taxonomies are large."""
+        self._schema = schema
+        with self.writing("schema") as part, part.open("wb") as file:
+            file.write(_sealed(pickle.dumps(schema, protocol=5)))
+
+    @property
+    def schema(self) -> Schema:
+        """The schema that was introduced."""
+        if self._schema is None:
+            schema: Schema = pickle.loads(self.mapped("schema"))  # written by the driver of the same run
+            self._schema = schema
+        return self._schema
+
+    # ----------------------------------------------------------------------------------- files
+
+    def path(self, name: str) -> Path:
+        """The file of this name."""
+        return self.folder / name
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """A file to be filled; it gets its name once it is whole."""
+        path = self.path(name)
+        part = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+        try:
+            for parent in [*path.relative_to(self.folder).parents][-2::-1]:  # not the folder: it may be gone on purpose
+                (self.folder / parent).mkdir(mode=0o700, exist_ok=True)
+            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            yield part
+            part.replace(path)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else f"{error} (perhaps the disk is full)"
+            raise EngineError(
+                f"the intermediate file {path} cannot be written: {reason}.",
+                hint="Nothing was released. Make room, or choose another folder with 'engine: {scratch: …}'.",
+            ) from None
+        finally:
+            part.unlink(missing_ok=True)
+
+    def mapped(self, name: str) -> NDArray[np.uint8]:
+        """A file that was filled, mapped into memory, if it is as it was then: looked at once in each process."""
+        found = self._files.get(name)
+        if found is not None:
+            return found
+        path = self.path(name)
+        try:
+            file = np.memmap(path, np.uint8, "c")  # who writes into it does so in memory
+        except (OSError, ValueError):  # not there, or empty
+            raise _damaged(path) from None
+        if name not in self._sound and not _is_sound(file):
+            raise _damaged(path)
+        with _guard:
+            self._sound.add(name)
+            found = self._files.setdefault(name, file)
+            if found is file and self._driver and name.partition("/")[0] not in _LASTING:
+                weakref.finalize(file, self._forget, name).atexit = False
+        return found
+
+    def _forget(self, name: str) -> None:
+        self.path(name).unlink(missing_ok=True)
+        self._sound.discard(name)
+
+    def place_of(self, array: NDArray[Any]) -> _Place | None:
+        """Where an array lies that is a whole or a part of a file; None if it is in memory only."""
+        root: Any = array
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        if not isinstance(root, np.memmap) or not array.flags.c_contiguous or root.filename is None:
+            return None
+        path = Path(root.filename)
+        if not path.is_relative_to(self.folder):
+            return None
+        name = str(path.relative_to(self.folder))
+        if self._files.get(name) is not root:
+            return None
+        offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+        return _Place(name, offset, array.shape, array.dtype)
+
+    def at_place(self, place: _Place) -> NDArray[Any]:
+        """The array that lies there."""
+        return np.ndarray(place.shape, place.kind, buffer=self.mapped(place.file), offset=place.offset)
+
+    def table(self, name: str) -> Any:
+        """An Arrow table that was written, mapped into memory."""
+        import pyarrow as pa
+
+        with _guard:
+            found = self._tables.get(name)
+            if found is None:
+                file = self.mapped(name)
+                length = len(file) - _FOOT.size
+                found = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(file).slice(0, length))).read_all()
+                self._tables[name] = found
+            return found
+
+    def name_of(self, table: Any) -> str | None:
+        """The file of an Arrow table; None if it is in memory only."""
+        return next((name for name, one in self._tables.items() if one is table), None)
+
+    # ----------------------------------------------------------------------------------- columns
+
+    def token_of(self, column: Column) -> str:
+        """The name under which messages speak of a column."""
+        with _guard:
+            token = self._tokens.get(column)
+            if token is None:
+                token = self._tokens[column] = secrets.token_hex(8)
+                self._columns[token] = column
+            return token
+
+    def column(self, token: str, make: Any) -> Column:
+        """The column of this name; made if this process does not hold it."""
+        with _guard:
+            found = self._columns.get(token)
+            if found is None:
+                found = self._columns[token] = make()
+                self._tokens[found] = token
+            return found
+
+    def name_of_categories(self, categories: tuple[object, ...]) -> str:
+        """The file of the categories of a column, which is written once."""
+        with _guard:
+            name = self._names.get(id(categories))
+            if name is None:
+                content = pickle.dumps(categories, protocol=5)
+                name = f"categories/{hashlib.sha256(content).hexdigest()}"
+                with self.writing(name) as part, part.open("wb") as file:
+                    file.write(_sealed(content))
+                self._names[id(categories)], self._categories[name] = name, categories
+            return name
+
+    def categories(self, name: str) -> tuple[object, ...]:
+        """Categories that were written, read once in each process."""
+        with _guard:
+            if name not in self._categories:
+                found = pickle.loads(self.mapped(name))
+                self._names[id(found)], self._categories[name] = name, found
+            return self._categories[name]
+
+    def distances(self, token: str) -> dict[str, Any]:
+        """What columns with the same categories share in this process."""
+        with _guard:
+            return self._distances.setdefault(token, {"token": token})
+
+
+# --------------------------------------------------------------------------------------- messages
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an array lies."""
+
+    file: str
+    offset: int
+    shape: tuple[int, ...]
+    kind: np.dtype[Any]
+
+
+class _Packer(pickle.Pickler):
+    def __init__(self, message: io.BytesIO, scratch: Scratch, file: _File) -> None:
+        super().__init__(message, protocol=5)
+        self._scratch, self._file = scratch, file
+
+    def persistent_id(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            if value.dtype.hasobject or value.nbytes < max(self._scratch.large, 1):
+                return None
+            return "array", self._scratch.place_of(value) or self._file.array(value)
+        if isinstance(value, Column):
+            return "column", self._scratch.token_of(value), type(value), self._content(value)
+        if isinstance(value, Attribute):
+            known = self._scratch._schema is not None and self._scratch._schema.get(value.name) is value
+            return ("attribute", value.name) if known else None
+        if isinstance(value, Schema):
+            return ("schema",) if value is self._scratch._schema else None
+        if type(value).__name__ == "Table" and type(value).__module__ == "pyarrow.lib":
+            return "table", self._scratch.name_of(value) or self._file.table(value)
+        return None
+
+    def _content(self, column: Column) -> dict[str, Any]:
+        """What a column holds, but for what columns with the same categories share."""
+        content = dict(vars(column))
+        if len(content.get("categories", ())) > _MANY:
+            content["categories"] = self._scratch.name_of_categories(content["categories"])
+        if isinstance(column, TaxonomicColumn):
+            shared = content.pop("_shared")
+            token = shared.setdefault("token", secrets.token_hex(8))
+            content["_shared"] = token, tuple(scope.sample for scope in column.scopes)
+        return content
+
+
+class _Unpacker(pickle.Unpickler):
+    def __init__(self, message: io.BytesIO, scratch: Scratch) -> None:
+        super().__init__(message)
+        self._scratch = scratch
+
+    def persistent_load(self, reference: Any) -> Any:
+        kind, *what = reference
+        if kind == "array":
+            return self._scratch.at_place(*what)
+        if kind == "column":
+            token, of, content = what
+            return self._scratch.column(token, lambda: self._column(of, content))
+        if kind == "table":
+            return self._scratch.table(*what)
+        return self._scratch.schema if kind == "schema" else self._scratch.schema[what[0]]
+
+    def _column(self, of: type[Column], content: dict[str, Any]) -> Column:
+        column = object.__new__(of)
+        if isinstance(content.get("categories"), str):
+            content["categories"] = self._scratch.categories(content["categories"])
+        if isinstance(column, TaxonomicColumn):
+            token, samples = content["_shared"]
+            content["_shared"] = shared = self._scratch.distances(token)
+            if "scopes" not in shared:
+                pairs = zip(content["attribute"].taxonomies, samples, strict=True)
+                shared["scopes"] = tuple(taxonomy.scope(sample) for (taxonomy, _), sample in pairs)
+        vars(column).update(content)
+        return column
+
+
+# --------------------------------------------------------------------------------------- files
+
+
+class _File:
+    """The file of some messages, begun when the first large array comes; Arrow tables have files of their own."""
+
+    def __init__(self, scratch: Scratch, name: str) -> None:
+        self._scratch, self._name = scratch, name
+        self._stack = ExitStack()
+        self._file: _Summed | None = None
+        self._arrays: dict[int, tuple[NDArray[Any], _Place]] = {}  # each may be met more than once
+        self._tables: dict[int, tuple[Any, str]] = {}
+
+    def __enter__(self) -> _File:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self._file is not None and kind is None:
+            self._file.end()
+        self._stack.__exit__(kind, error, trace)
+
+    def array(self, array: NDArray[Any]) -> _Place:
+        """Write an array; where it lies."""
+        if id(array) not in self._arrays:
+            if self._file is None:
+                part = self._stack.enter_context(self._scratch.writing(self._name))
+                self._file = self._stack.enter_context(_Summed(part))
+            file = self._file
+            file.write(bytes(-file.length % _ALIGNED))
+            place = _Place(self._name, file.length, array.shape, array.dtype)
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            self._arrays[id(array)] = array, place
+        return self._arrays[id(array)][1]
+
+    def table(self, table: Any) -> str:
+        """Write an Arrow table; the name of its file."""
+        import pyarrow as pa
+
+        if id(table) not in self._tables:
+            name = f"{self._name}-{len(self._tables)}.arrow"
+            with self._scratch.writing(name) as part, _Summed(part) as file:
+                with pa.ipc.new_file(pa.PythonFile(file, "w"), table.schema) as writer:
+                    writer.write_table(table.unify_dictionaries(), max_chunksize=BATCH)
+                file.end()
+            self._tables[id(table)] = table, name
+        return self._tables[id(table)][1]
+
+
+class _Summed(io.RawIOBase):
+    """A file that is being written, and the checksum of what was written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._file = path.open("wb")
+        self.length = self._checksum = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._checksum = zlib.crc32(content, self._checksum)
+        self.length += memoryview(content).nbytes
+        return self._file.write(content)
+
+    def end(self) -> None:
+        """Write the checksum."""
+        self._file.write(_FOOT.pack(self.length, self._checksum, _MARK))
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _sealed(content: bytes) -> bytes:
+    return content + _FOOT.pack(len(content), zlib.crc32(content), _MARK)
+
+
+def _is_sound(file: NDArray[np.uint8]) -> bool:
+    if len(file) < _FOOT.size:
+        return False
+    length, checksum, mark = _FOOT.unpack(file[-_FOOT.size :].tobytes())
+    content = file[: -_FOOT.size]
+    return bool(mark == _MARK and length == len(content) and checksum == zlib.crc32(content))
+
+
+def _damaged(path: Path) -> EngineError:
+    return EngineError(
+        f"the intermediate file {path} is damaged or gone.",
+        hint="Nothing was released. Check the disk of the scratch folder and run again.",
+    )
