@@ -92,6 +92,15 @@ class Method(ABC):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         """What the method guarantees for this table."""
 
+    def protects(self, data: Microdata) -> tuple[str, ...]:
+        """The columns of a table that the method replaces, in the order of the table."""
+        names = set(self._attributes(data))
+        return tuple(name for name in data.columns if name in names)
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        """The same in the order of the method: those that it names, or else all quasi-identifiers."""
+        return chosen(data, getattr(self, "attributes", None), data.schema.quasi_identifiers, "quasi-identifier")
+
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         """The same work as methods that do not depend on each other; one for each attribute, where that is so."""
         return (self,)

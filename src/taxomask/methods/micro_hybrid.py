@@ -11,7 +11,7 @@ from ..engines import Here, Keeper, Site, open_site
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..partition import Groups
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
-from .base import Masked, Method, Progress, Promise, chosen
+from .base import Masked, Method, Progress, Promise
 from .microaggregation import Microaggregation
 from .promises import ExactMoments, WithinRadius
 
@@ -111,9 +111,6 @@ class MicroHybrid(Method):
             block_size=self.block_size,
             attributes=self.attributes,
         )
-
-    def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
 
     def _numbers(self, data: Microdata) -> tuple[str, ...]:
         return tuple(name for name in self._attributes(data) if isinstance(data.columns[name], ContinuousColumn))

@@ -15,7 +15,7 @@ from ..microdata import Column, ContinuousColumn, Microdata
 from ..partition import Groups, Ordinal, aggregate, mdav, median_cuts, members, merge_until, refine
 from ..records import RecordDistance
 from ..semantics import EarthMover, earth_mover
-from .base import Masked, Method, Progress, Promise, chosen
+from .base import Masked, Method, Progress, Promise
 from .promises import KAnonymity, LDiversity, TCloseness
 
 __all__ = ["Microaggregation"]
@@ -209,9 +209,6 @@ class Microaggregation(Method):
                 hint="Give the column to be hidden in the groups the role confidential and a kind.",
             )
         return names
-
-    def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
 
 
 def _with_variance_of(original: Column, averaged: Column) -> Column:

@@ -85,6 +85,9 @@ class Pipeline(Method):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return tuple(_OfStep(place) for place in range(len(self._checked())))
 
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return tuple(name for one in self._checked() for name in one.protects(data))
+
     def _checked(self) -> tuple[Method, ...]:
         methods = self.methods
         if not isinstance(methods, Sequence) or not methods or not all(isinstance(one, Method) for one in methods):

@@ -69,6 +69,9 @@ class Recoding(Method):
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         return tuple(replace(self, level={name: level}) for name, level in self._levels(data).items())
 
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return tuple(self._levels(data))
+
     def _levels(self, data: Microdata) -> dict[str, int]:
         return each(data, self.level, (Kind.TAXONOMIC,), self.name)
 

@@ -84,6 +84,9 @@ class Rounding(Method):
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         return tuple(replace(self, base={name: base}) for name, base in self._bases(data).items())
 
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return tuple(self._bases(data))
+
     def _bases(self, data: Microdata) -> dict[str, float]:
         bases = each(data, self.base, (Kind.CONTINUOUS,), self.name)
         return {name: check_number("base", base, above=0, at_most=1e300) for name, base in bases.items()}

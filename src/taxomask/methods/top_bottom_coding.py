@@ -73,6 +73,9 @@ class TopBottomCoding(Method):
         limits = self._limits(data)
         return MissingStays(tuple(limits)), *(Bounds(name, low, high) for name, (low, high) in limits.items())
 
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return tuple(self._limits(data))
+
     def _limits(self, data: Microdata) -> dict[str, tuple[float, float]]:
         """The lower and the upper limit of each attribute; positions of ordered categories."""
         if self.top is None and self.bottom is None:
