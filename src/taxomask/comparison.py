@@ -138,6 +138,7 @@ class RUMap:
                 "risk": point.risk,
                 "loss": point.loss,
                 "front": point.front,
+                "more": _worst(point.numbers),
                 "numbers": {name: point.numbers.get(name) for name in names},
             }
             for number, point in enumerate(self.points)
@@ -240,6 +241,12 @@ def _map(outcomes: Sequence[tuple[Method, Summary | TaxomaskError]], kind: str) 
         numbers = one.headline(protected)
         points.append(Point(str(method), method, numbers["risk"], numbers["loss"], numbers))
     return RUMap(tuple(_with_front(points)), failed, protected, kind)
+
+
+def _worst(numbers: Mapping[str, Any]) -> str:
+    if numbers.get("worst_column") is None:
+        return ""
+    return f"worst column {numbers['worst_column']}, loss {numbers['worst_loss']:.4f}"
 
 
 def _measured(

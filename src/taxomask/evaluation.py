@@ -148,7 +148,7 @@ def evaluate(
     schema
         What the columns are.
     method
-        How it was protected: the loss is over the columns that this method protects. Without it, over those that differ.
+        How it was protected: the loss is over the columns that the method protects. Without it, over those that differ.
     order
         Row i of the protected table is row ``order[i]`` of the original; by default both are in the same order.
     linked
@@ -181,9 +181,7 @@ def evaluate(
     others = None if control is None else Microdata.from_frame(control, _released(schema, Frame(control)))
     alike = before.n == after.n if linked is None else linked
     names = method.protects(before) if method is not None else _differing(before, after) if alike else ()
-    return _measured(
-        before, after, names, linked=alike, control=others, weights=weights, seed=seed, progress=progress
-    )
+    return _measured(before, after, names, linked=alike, control=others, weights=weights, seed=seed, progress=progress)
 
 
 def evaluate_release(

@@ -33,7 +33,13 @@ class Limits(_Part):
         None, ge=0, le=1, description="The largest acceptable share of records that an intruder links correctly."
     )
     loss: float | None = Field(
-        None, ge=0, description="The largest acceptable overall loss: 0 is none, 1 is all records replaced by the mean."
+        None,
+        ge=0,
+        description="The largest acceptable loss, the mean over the protected columns: 0 is none, 1 is every value "
+        "replaced by the average.",
+    )
+    worst_loss: float | None = Field(
+        None, ge=0, description="The largest acceptable loss of the protected column that loses most."
     )
 
 
@@ -82,7 +88,7 @@ class Plan(_Part):
     compare: tuple[Method, ...] = ()
     data: str | None = None
     seed: int | None = Field(None, ge=0)
-    limits: Limits = Limits(risk=None, loss=None)
+    limits: Limits = Limits(risk=None, loss=None, worst_loss=None)
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
     outside: bool = False

@@ -51,6 +51,8 @@ def value_at(values: Any, where: str) -> Any:
     return value_at(values.get(key), rest)
 
 
+_CLOSE = "The share of original values close to the released one: within 5 % of the ranks, or among the nearest codes."
+
 HEADLINE: dict[str, Meaning] = {
     one.where.removeprefix("headline."): one
     for one in (
@@ -67,7 +69,9 @@ HEADLINE: dict[str, Meaning] = {
             "SSE/SST",
         ),
         Meaning("headline.worst_column", "worst column", "The protected column that lost most."),
-        Meaning("headline.worst_loss", "worst loss", "The loss of that column, on the same scale as the loss.", "SSE/SST"),
+        Meaning(
+            "headline.worst_loss", "worst loss", "The loss of that column, on the same scale as the loss.", "SSE/SST"
+        ),
         Meaning(
             "headline.score",
             "score",
@@ -78,7 +82,7 @@ HEADLINE: dict[str, Meaning] = {
         Meaning(
             "headline.interval_disclosure",
             "interval disclosure",
-            "The share of original values within 5 % of the ranks (or among the nearest codes) around the released one.",
+            _CLOSE,
             "rank-interval disclosure",
         ),
         Meaning("headline.k", "smallest class", "The fewest records that share all released quasi-identifiers.", "k"),
@@ -167,18 +171,14 @@ MEASURES: tuple[Meaning, ...] = (
         "The mean relative change of covariances for somebody who uses a random tenth of the records.",
         "mean Δ(covariance) of samples",
     ),
-    Meaning(
-        "utility.information.overall", "information loss of numbers", "100 times the mean of IL1 to IL5.", "IL"
-    ),
+    Meaning("utility.information.overall", "information loss of numbers", "100 times the mean of IL1 to IL5.", "IL"),
     Meaning(
         "utility.information.values.overall",
         "values of numbers",
         "The mean change of a number as a share of it; cells with 0 are left out.",
         "IL1",
     ),
-    Meaning(
-        "utility.information.means.overall", "means of numbers", "The mean relative change of the means.", "IL2"
-    ),
+    Meaning("utility.information.means.overall", "means of numbers", "The mean relative change of the means.", "IL2"),
     Meaning(
         "utility.information.variances.overall",
         "variances of numbers",
@@ -233,7 +233,9 @@ MEASURES: tuple[Meaning, ...] = (
         "The relative changes of all counts in tables of one or two categorical columns, summed.",
         "CTBIL'",
     ),
-    Meaning("utility.tables.per_cell.overall", "tables of counts, per cell", "The same per cell of a table.", "ACTBIL'"),
+    Meaning(
+        "utility.tables.per_cell.overall", "tables of counts, per cell", "The same per cell of a table.", "ACTBIL'"
+    ),
     Meaning(
         "utility.semantic_means.overall",
         "middle of codes",
@@ -295,7 +297,7 @@ MEASURES: tuple[Meaning, ...] = (
     Meaning(
         "risk.intervals.attributes.*.value",
         "disclosed in an interval",
-        "The share of original values within 5 % of the ranks (or among the nearest codes) around the released one.",
+        _CLOSE,
         "rank-interval disclosure",
     ),
     Meaning(

@@ -134,7 +134,8 @@ def of_kind(kind: str, columns: Mapping[str, Any]) -> Any:
     import narwhals as nw
     import pyarrow as pa
 
-    return nw.from_arrow(pa.table(columns), backend=kind).to_native()
+    backend: Any = kind
+    return nw.from_arrow(pa.table(columns), backend=backend).to_native()
 
 
 def _read(table: Any) -> Any:

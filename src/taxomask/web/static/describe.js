@@ -41,7 +41,8 @@ function column(attribute, facts, edited) {
       h("input", { type: "radio", name, value: role, checked: attribute.role === role, onchange: () => { attribute.role = role; edited(); redraw(); } }), h("span", {}, label))));
   const kind = choice(KINDS, attribute.kind, (value) => { attribute.kind = value; prepare(attribute, facts); edited(); redraw(); }, { class: "kind", "aria-label": `Kind of ${attribute.name}` });
   redraw();
-  const about = [facts.distinct === null ? null : `${thousands(facts.distinct)} different`, facts.range ? `${facts.range[0]} to ${facts.range[1]}` : null, facts.missing ? `${thousands(facts.missing)} empty` : null];
+  const about = [facts.distinct === null ? null : `${thousands(facts.distinct)} different`, facts.range ? `${facts.range[0]} to ${facts.range[1]}` : null, facts.missing ? `${thousands(facts.missing)} empty` : null,
+    !facts.range && facts.distinct > facts.bars.length ? `the ${facts.bars.length} commonest shown` : null];
   return h("section", { class: "column", "aria-label": attribute.name },
     h("div", { class: "what" }, h("h2", {}, attribute.name), h("p", { class: "soft small" }, about.filter(Boolean).join(" · "))),
     h("div", { class: "spark" }, sparkline(facts.bars, `Distribution of ${attribute.name}`)),
