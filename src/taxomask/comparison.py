@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -28,13 +28,15 @@ from .microdata import Schema
 from .microdata.frames import Frame, of_kind
 from .one_thread import one_thread
 from .release import fingerprint, protect
+from .report.figures import number
+from .showing import few, line
 
 __all__ = ["Choice", "Point", "RUMap", "compare", "compared_before"]
 
 MASKING = 0.75  # of the time that a method takes; the rest goes into the few measures of the map
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Point:
     """One method with its parameters: its risk, its loss, and the numbers behind them."""
 
@@ -45,20 +47,26 @@ class Point:
     numbers: Mapping[str, Any]
     front: bool = False
 
+    def __repr__(self) -> str:
+        return line(f"<Point {self.label}: risk {number(self.risk)}, loss {number(self.loss)}>")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Choice:
     """A point of the map, and why it was chosen."""
 
     point: Point
     reason: str
 
+    def __repr__(self) -> str:
+        return line(f"<Choice {self.point.label}: {self.reason}>")
+
     @property
     def method(self) -> Method:
         return self.point.method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RUMap:
     """Risk against utility, one point per method and parameters.
 
@@ -75,7 +83,17 @@ class RUMap:
     points: tuple[Point, ...]
     failed: tuple[tuple[str, str], ...] = ()
     protected: tuple[str, ...] = ()
-    _kind: str = field(default="pyarrow", repr=False)
+    _kind: str = "pyarrow"
+
+    def __repr__(self) -> str:
+        front = [point.label for point in self.points if point.front]
+        failed = f", {len(self.failed)} could not be run" if self.failed else ""
+        return line(f"<RUMap of {len(self.points)} methods{failed}; on the front {few(front, 4) or 'none'}>")
+
+    def _repr_html_(self) -> str:
+        from .report import map_view
+
+        return map_view(self.page())
 
     def to_frame(self) -> Any:
         """The numbers as a table, one row per method; the same kind of table as was compared."""
@@ -291,7 +309,7 @@ class _Store:
     def _file(self, method: Method) -> Path:
         assert self._folder is not None
         key = self._key.copy()
-        key.update(repr(method).encode())
+        key.update(json.dumps([type(method).__name__, method.parameters()], default=repr).encode())
         return self._folder / f"{key.hexdigest()}.json"
 
     def read(self, method: Method) -> Summary | None:

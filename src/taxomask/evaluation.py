@@ -38,6 +38,8 @@ from .microdata import Microdata, Role, Schema
 from .microdata.frames import Frame, of_kind
 from .one_thread import one_thread
 from .release import Release
+from .report.figures import number
+from .showing import few, line, view
 
 __all__ = ["Evaluation", "Risk", "Summary", "evaluate", "evaluate_release", "measure_risk", "summary"]
 
@@ -71,7 +73,7 @@ class Summary:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Utility and risk of a release, with a few figures that sum it up.
 
@@ -87,6 +89,16 @@ class Evaluation:
     utility: Utility
     risk: Risk
     headline: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        shown = (f"{HEADLINE[name].title} {number(value)}" for name, value in self.headline.items())
+        return line(f"<Evaluation of {self.released.n:,} records: {', '.join(shown)}>")
+
+    def _repr_html_(self) -> str:
+        rows = [(HEADLINE[name].title, number(value, 4), HEADLINE[name].about) for name, value in self.headline.items()]
+        about = f"Protected: {few(self.protected, 30) or 'none'}. A report is written by .to_html(path)."
+        header = ("figure", "value", "what it means")
+        return view(f"Evaluation of {self.released.n:,} records", about, header=header, rows=rows, numeric=(1,))
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers in plain values, for JSON; ``papers`` has those with a name in the papers once more, by it."""

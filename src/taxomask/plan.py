@@ -80,7 +80,7 @@ class Plan(_Part):
     ...     "method": {"name": "microaggregation", "k": 5},
     ... })
     >>> plan.method
-    Microaggregation(k=5, ...)
+    Microaggregation(k=5)
     """
 
     attributes: Schema
@@ -93,6 +93,15 @@ class Plan(_Part):
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
     outside: bool = False
     folder: Path = Field(Path(), exclude=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Without the seed."""
+        yield "attributes", len(self.attributes)
+        yield "method", self.method
+        if self.compare:
+            yield "compare", len(self.compare)
+        yield "data", self.data
+        yield "engine", self.engine.name
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Plan:

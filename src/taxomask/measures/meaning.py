@@ -157,19 +157,19 @@ MEASURES: tuple[Meaning, ...] = (
         "utility.differences_in_samples.means.overall",
         "means in samples",
         "The mean relative change of means for somebody who uses a random tenth of the records, over 100 samples.",
-        "mean Δ(mean) of samples",
+        "Δ̄(mean)",
     ),
     Meaning(
         "utility.differences_in_samples.variances.overall",
         "variances in samples",
         "The mean relative change of variances for somebody who uses a random tenth of the records.",
-        "mean Δ(variance) of samples",
+        "Δ̄(variance)",
     ),
     Meaning(
         "utility.differences_in_samples.covariances.overall",
         "covariances in samples",
         "The mean relative change of covariances for somebody who uses a random tenth of the records.",
-        "mean Δ(covariance) of samples",
+        "Δ̄(covariance)",
     ),
     Meaning("utility.information.overall", "information loss of numbers", "100 times the mean of IL1 to IL5.", "IL"),
     Meaning(

@@ -15,6 +15,7 @@ from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from ..partition import Groups
+from ..showing import line, shortly
 
 __all__ = ["Check", "Masked", "Method", "Progress", "Promise", "chosen"]
 
@@ -123,6 +124,15 @@ class Method(ABC):
         swaps = {name: pairs for one in masked for name, pairs in (one.swaps or {}).items()}
         notes = tuple(note for one in masked for note in one.notes)
         return Masked(site.joined(data, [one.data for one in masked]), notes=notes, swaps=swaps or None)
+
+    def __init_subclass__(cls) -> None:
+        """The repr that a dataclass makes shows every parameter, however long."""
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Method.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={shortly(value)}" for name, value in self._not_default().items())
+        return line(f"{type(self).__name__}({given})")
 
     def parameters(self) -> dict[str, Any]:
         """All parameters by name, in plain values."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import SchemaError, TaxonomyError, did_you_mean
+from ..showing import line
 from ..taxonomy import Taxonomy, builtin, check_normalize
 from .spelling import listing, spell
 
@@ -50,7 +51,7 @@ MATCH = ("id", "label", "code")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attribute:
     """The description of one column.
 
@@ -119,6 +120,16 @@ class Attribute:
         self._check_taxonomy()
         if self.kind is None and self.role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
             raise self._error(f"a {self.role} needs a kind.", f"Choose one of {listing(map(str, Kind))}.")
+
+    def __repr__(self) -> str:
+        facts = [str(one) for one in (self.role or "undecided", self.kind, self.values_in_words) if one]
+        return line(f"<Attribute {self.name!r}: {', '.join(facts)}>")
+
+    @property
+    def values_in_words(self) -> str:
+        """Where its values come from, if not from a plain list: the taxonomies, or how long the scale is."""
+        names = [one if isinstance(one, str) else one.name for one, _ in self.sources]
+        return ", ".join(names) or (f"{len(self.order)} categories in order" if self.order else "")
 
     # ----------------------------------------------------------------------------------- its taxonomies
 

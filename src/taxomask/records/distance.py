@@ -14,6 +14,7 @@ from ..checks import check_choice
 from ..errors import SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..semantics import category_marginality
+from ..showing import few, line
 from .terms import EqualityTerm, NumberTerm, TableTerm, Term
 
 __all__ = ["RecordDistance"]
@@ -85,6 +86,9 @@ class RecordDistance:
         self.names = tuple(names)
         self.n = data.n
         self.terms = tuple(_term(_column(data, name), distance, scale) for name in self.names)
+
+    def __repr__(self) -> str:
+        return line(f"<RecordDistance of {self.n:,} records by {few(self.names)}>")
 
     @classmethod
     def from_terms(cls, terms: Iterable[Term]) -> RecordDistance:

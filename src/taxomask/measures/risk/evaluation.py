@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ...methods import Progress
 from ...microdata import Microdata
-from ..plain import plain
+from ..plain import Result
 from ..turns import Turn, in_turn
 from . import (
     ClassSizes,
@@ -40,7 +40,7 @@ SMALL = 20_000  # records up to which linkage by every pair of attributes is a m
 
 
 @dataclass(frozen=True, eq=False)
-class Risk:
+class Risk(Result):
     """What a release risks. What needs to know which record is which is None for unlinked tables."""
 
     classes: ClassSizes
@@ -54,10 +54,9 @@ class Risk:
     inference: Mapping[str, Inference]
     individual: IndividualRisk | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The numbers in plain values."""
-        values: dict[str, Any] = plain(self)
-        return values
+    def __repr__(self) -> str:
+        links = "" if self.linkage is None else f"right links {self.linkage.expected.value:.4g}, "
+        return f"<Risk: {links}k {self.classes.k}, uniques {self.classes.uniques}>"
 
 
 def measure_risk(

@@ -12,6 +12,7 @@ from ...checks import check_number
 from ...microdata import Microdata
 from ...partition.nearest import Distinct, Neighbours
 from ...records import RecordDistance
+from ..plain import Result
 from .levels import Runs, Tally, confidential_codes
 from .linkage import Scale
 from .rates import Rate
@@ -43,7 +44,7 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Inference:
+class Inference(Result):
     """What is guessed of a confidential attribute, by how precise the guess has to be."""
 
     attribute: str

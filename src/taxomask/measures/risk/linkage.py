@@ -15,6 +15,7 @@ from ...errors import DataError
 from ...microdata import Microdata
 from ...partition.nearest import Neighbours
 from ...records import RecordDistance
+from ..plain import Result
 from ..side_by_side import side_by_side
 from .rates import Rate
 from .tables import check_linked, check_records, chosen
@@ -25,7 +26,7 @@ Scale = Literal["balanced", "paper"]
 
 
 @dataclass(frozen=True, eq=False)
-class Linkage:
+class Linkage(Result):
     """How often a released record is linked with its own original record.
 
     Several original records may be equally near. A link counts as right if the right one is among them (``among``), if
