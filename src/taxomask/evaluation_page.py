@@ -232,7 +232,7 @@ def _most_changed(names: list[str], each: Mapping[tuple[str, str], float]) -> li
 
 
 def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
-    makers = (_attacks, _classes, _moments, _measures)
+    makers = (_attacks, _ranks, _changes_in_rank, _classes, _moments, _measures)
     return [section for section in (make(evaluation) for make in makers) if section["rows"]]
 
 
@@ -280,6 +280,45 @@ def _told_once(rows: Iterable[tuple[str, tuple[Any, ...], str]]) -> list[dict[st
         found.append(_row(name, *cells, about="" if where in told else _ABOUT[where]))
         told.add(where)
     return found
+
+
+def _ranks(evaluation: Evaluation) -> dict[str, Any]:
+    risk = evaluation.risk
+    quantiles = {
+        "lower_quartile": "lower quartile",
+        "median": "median",
+        "upper_quartile": "upper quartile",
+        "largest": "largest",
+    }
+    return {
+        "title": "Ranks that give values away",
+        "about": "r_xz is the rank correlation of original and released values: 1 gives them away, 0 is random order. "
+        "The change in rank is how far records moved in the order of the column; of equal values the mean rank counts, "
+        "and codes are ordered by their marginality.",
+        "header": ["column", "r_xz", "same rank", "mean change", "in random order", *quantiles.values()],
+        "rows": [
+            _row(
+                name,
+                risk.rank_correlation[name].value,
+                one.unchanged.value,
+                one.mean,
+                one.baseline,
+                *(getattr(one, quantile) for quantile in quantiles),
+            )
+            for name, one in risk.change_in_rank.items()
+        ],
+    }
+
+
+def _changes_in_rank(evaluation: Evaluation) -> dict[str, Any]:
+    counts = {name: one.counts for name, one in evaluation.risk.change_in_rank.items()}
+    changes = max(counts.values(), key=len, default={})
+    return {
+        "title": "Records by change in rank",
+        "about": "How many records moved by how many ranks.",
+        "header": ["change in rank", *counts],
+        "rows": [_row(change, *(one.get(change, 0) for one in counts.values())) for change in changes],
+    }
 
 
 def _classes(evaluation: Evaluation) -> dict[str, Any]:

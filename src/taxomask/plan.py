@@ -178,10 +178,11 @@ def make_method(entry: object) -> Method:
         raise PlanError(f"there is no method {name!r}.", hint=did_you_mean(str(name), METHODS))
     kind = METHODS[name]
     fields = {field.name: field for field in dataclasses.fields(kind)}
-    values = {key: _parameter(value) for key, value in entry.items() if key != "name"}
-    for key in values:
-        if key not in fields:
+    for key in entry:
+        if key not in fields and key != "name":
             raise PlanError(f"method {name!r} has no parameter {key!r}.", hint=did_you_mean(str(key), fields))
+    hints = typing.get_type_hints(kind)
+    values = {key: _parameter(value, hints[key]) for key, value in entry.items() if key != "name"}
     for key, field in fields.items():
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if required and key not in values:
@@ -203,11 +204,12 @@ def vary(entry: Mapping[str, Any]) -> Iterator[Method]:
         yield make_method({**fixed, **dict(zip(varied, values, strict=True))})
 
 
-def _parameter(value: Any) -> Any:
-    if isinstance(value, Mapping) and "name" in value:
+def _parameter(value: Any, hint: Any) -> Any:
+    of_methods = hint is Method or Method in typing.get_args(hint)  # not a column that is called "name"
+    if of_methods and isinstance(value, Mapping) and "name" in value:
         return make_method(value)
     if isinstance(value, list):
-        return tuple(_parameter(one) for one in value)
+        return tuple(_parameter(one, hint) for one in value)
     return value
 
 

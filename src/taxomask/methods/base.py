@@ -164,7 +164,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Method):
         return value.to_dict()
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
+        # JSON has no other keys than these; a date, say, becomes text.
+        return {key if isinstance(key, str | int | float) else str(key): _plain(one) for key, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 

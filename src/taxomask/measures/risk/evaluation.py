@@ -13,6 +13,7 @@ from ...microdata import Microdata
 from ..plain import Result
 from ..turns import Turn, in_turn
 from . import (
+    ChangeInRank,
     ClassSizes,
     Closeness,
     Diversity,
@@ -22,6 +23,7 @@ from . import (
     Linkage,
     RankCorrelation,
     Reidentification,
+    change_in_rank,
     class_sizes,
     individual_risk,
     inference,
@@ -49,6 +51,7 @@ class Risk(Result):
     partial_linkage: tuple[Linkage, ...]
     intervals: IntervalDisclosure | None
     rank_correlation: Mapping[str, RankCorrelation]
+    change_in_rank: Mapping[str, ChangeInRank]
     diversity: Mapping[str, Diversity]
     closeness: Mapping[str, Closeness]
     inference: Mapping[str, Inference]
@@ -94,6 +97,7 @@ def risk_measures(
         "partial_linkage": lambda _: partial_linkage(*tables, most=most) if linked else (),
         "intervals": lambda _: interval_disclosure(*tables) if linked else None,
         "rank_correlation": lambda _: rank_correlation(*tables) if linked else {},
+        "change_in_rank": lambda _: change_in_rank(*tables) if linked else {},
         "diversity": lambda told: _each(hidden, lambda name: l_diversity(*tables, name), told),
         "closeness": lambda told: _each(quick, lambda name: t_closeness(*tables, name), told),
         "inference": lambda told: _each(hidden, lambda name: inference(*tables, name, control=control), told),
@@ -124,6 +128,7 @@ def risk_seconds(original: Microdata, released: Microdata) -> dict[str, float]:
         "partial_linkage": 0.1 * subsets * microsecond,
         "intervals": 0.2 * known * microsecond,
         "rank_correlation": 0.1 * known * microsecond,
+        "change_in_rank": 0.4 * known * microsecond,
         "diversity": 0.3 * hidden * microsecond,
         "closeness": 3 * hidden * microsecond,
         "inference": 2.5 * hidden * microsecond,
