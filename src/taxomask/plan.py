@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from .errors import PlanError, TaxomaskError, did_you_mean
 from .methods import METHODS, Method, Pipeline
 from .microdata import Kind, Role, Schema
-from .microdata.attribute import BUILTIN, MATCH, UNMAPPED
+from .microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from .microdata.files import is_address
 from .microdata.yaml_file import read_yaml
 
@@ -322,6 +322,7 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "normalize": {"type": "array", "items": text},
             "missing": values,
             "unmapped": {"enum": list(UNMAPPED)},
+            "decimals": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST_DECIMALS}, {"const": "exact"}]},
             "note": text,
         },
     }

@@ -19,6 +19,7 @@ from .engines import Here
 from .errors import PromiseError
 from .leaks import identifier_checks
 from .methods import Check, Masked, Method, Progress, Promise
+from .methods.decimals import rounded
 from .microdata import Microdata, Schema
 from .microdata.frames import Frame
 from .one_thread import one_thread
@@ -37,7 +38,7 @@ class Release:
     ----------
     data
         The protected table: the same kind of frame, rows in the same order, columns and types as before; identifiers
-        gone.
+        gone. Numbers that a method made have at most as many decimals as `Attribute.decimals` says.
     copies
         Where the method makes several protected tables: all of them; ``data`` is the first.
     groups
@@ -139,7 +140,8 @@ def protect(
     started = time.time()
     data = Microdata.from_frame(frame, schema)
     promises = method.promises(data)
-    masked = method.spread(Here(progress), data, np.random.default_rng(seed))
+    site = Here(progress)
+    masked = rounded(site, data, method.spread(site, data, np.random.default_rng(seed)), method, promises)
     copies = tuple(copy.to_frame() for copy in masked.copies or (masked.data,))
     checks = tuple(
         check

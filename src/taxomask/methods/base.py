@@ -17,9 +17,10 @@ from ..microdata.frames import Frame
 from ..partition import Groups
 from ..showing import line, shortly
 
-__all__ = ["Check", "Masked", "Method", "Progress", "Promise", "chosen"]
+__all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "chosen"]
 
 Progress = Callable[[float], None]
+Limits = tuple[float | NDArray[np.float64], float | NDArray[np.float64]]  # for all records, or for each of them
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,14 @@ class Promise(ABC):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         """Look at the released table, as it will be seen by others."""
 
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        """The attributes whose numbers must stay exactly as the method made them, whatever their decimals."""
+        return ()
+
+    def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
+        """Between what the numbers of an attribute must lie; they are rounded inward where they would leave it."""
+        return -np.inf, np.inf
+
 
 @dataclass(frozen=True)
 class Method(ABC):
@@ -101,6 +110,10 @@ class Method(ABC):
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         """The same in the order of the method: those that it names, or else all quasi-identifiers."""
         return chosen(data, getattr(self, "attributes", None), data.schema.quasi_identifiers, "quasi-identifier")
+
+    def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
+        """The attributes whose means and variances are kept exactly: rounded only if the schema gives decimals."""
+        return ()
 
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         """The same work as methods that do not depend on each other; one for each attribute, where that is so."""

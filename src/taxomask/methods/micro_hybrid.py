@@ -95,8 +95,11 @@ class MicroHybrid(Method):
             (masked,) = map(site.load, site.map(_rotate, jobs, "keeping moments"))
         return Masked(masked, groups, groups.notes)
 
+    def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
+        return self._numbers(data) if self.synthesis == "moments" else ()
+
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
-        moments = self._numbers(data) if self.synthesis == "moments" else ()
+        moments = self.keeps_moments(data)
         near = tuple(name for name in self._attributes(data) if name not in moments)
         promises: list[Promise] = [WithinRadius(near)] if near else []
         return (*promises, ExactMoments(moments)) if moments else tuple(promises)

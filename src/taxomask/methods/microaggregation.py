@@ -112,6 +112,9 @@ class Microaggregation(Method):
             promises += [LDiversity(self.l, name, names) for name in confidential]
         return tuple(promises)
 
+    def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
+        return self._attributes(data) if self.keep_variance else ()
+
     def groups(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Groups:
         """The partition, before anything is averaged."""
         return self.spread_groups(Here(progress), data, rng)

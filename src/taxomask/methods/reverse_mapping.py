@@ -222,6 +222,10 @@ class OriginalValues(Promise):
     """The columns that were mapped back hold the original values: a permutation, or, if records are not linked, values
     whose distribution differs by at most 1 / min(m, n)."""
 
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        assert isinstance(masked, ReverseMapped)
+        return masked.attributes
+
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert isinstance(masked, ReverseMapped)
         if masked.linked:

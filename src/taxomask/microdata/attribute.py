@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from ..errors import SchemaError, TaxonomyError, did_you_mean
 from ..showing import line
@@ -48,6 +48,7 @@ Source: TypeAlias = Taxonomy | str | Path
 BUILTIN = builtin.names()
 UNMAPPED = ("error", "drop", "root", "as_missing")
 MATCH = ("id", "label", "code")
+MOST_DECIMALS = 20
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -82,6 +83,9 @@ class Attribute:
     unmapped
         What to do with a value that is not in the taxonomy: ``"error"``, ``"drop"`` the record, put it at the
         ``"root"``, or treat it ``"as_missing"``.
+    decimals
+        How many decimals the released numbers of a continuous attribute have at most. By default two more than the
+        original values have; ``"exact"``: they are not rounded.
     note
         A comment for people.
 
@@ -105,6 +109,7 @@ class Attribute:
     normalize: Sequence[str] = ()
     missing: Sequence[object] = ("",)
     unmapped: str = "error"
+    decimals: int | Literal["exact"] | None = None
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -116,6 +121,7 @@ class Attribute:
         self._set("missing", self._scalars("missing", self.missing))
         self._check_texts()
         self._check_weight()
+        self._check_decimals()
         self._check_order()
         self._check_taxonomy()
         if self.kind is None and self.role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
@@ -190,6 +196,23 @@ class Attribute:
                 "To leave an attribute out of the distance, give it the role 'other'.",
             )
         self._set("weight", float(self.weight))
+
+    def _check_decimals(self) -> None:
+        given: Any = self.decimals
+        if given is None:
+            return
+        if self.kind != Kind.CONTINUOUS:
+            raise self._error(
+                f"decimals is only for the kind 'continuous'; got kind {_shown(self.kind)}.",
+                "Set kind='continuous', or leave decimals out.",
+            )
+        whole = isinstance(given, Integral) and not isinstance(given, bool)
+        if given != "exact" and not (whole and 0 <= int(given) <= MOST_DECIMALS):
+            raise self._error(
+                f"decimals must be a whole number from 0 to {MOST_DECIMALS}, or 'exact'; got {given!r}.",
+                "Leave it out to release two decimals more than the original values have.",
+            )
+        self._set("decimals", given if given == "exact" else int(given))
 
     def _check_order(self) -> None:
         if self.kind != Kind.ORDINAL:

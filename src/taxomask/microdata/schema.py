@@ -20,7 +20,7 @@ from .yaml_file import read_yaml
 __all__ = ["Schema"]
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(Attribute))
-_OF_ONE_KIND = ("order", "taxonomy", "distance", "match", "normalize", "unmapped")
+_OF_ONE_KIND = ("order", "taxonomy", "distance", "match", "normalize", "unmapped", "decimals")
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Attribute)}
 
 
