@@ -307,6 +307,12 @@ MEASURES: tuple[Meaning, ...] = (
         "r_xz",
     ),
     Meaning(
+        "risk.change_in_rank.*.mean",
+        "change in rank",
+        "By how many ranks records moved on average; 0 gives the order away.",
+        "change in rank",
+    ),
+    Meaning(
         "risk.inference",
         "guessed from the nearest record",
         "The share of confidential values guessed rightly from the nearest released record.",

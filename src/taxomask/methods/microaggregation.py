@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ..checks import check_choice, check_integer, check_number
 from ..engines import Here, Keeper, Site, open_site
 from ..errors import DataError, PlanError, SchemaError
-from ..microdata import Column, ContinuousColumn, Microdata
+from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..partition import Groups, Ordinal, aggregate, mdav, median_cuts, members, merge_until, refine
 from ..records import RecordDistance
 from ..semantics import EarthMover, earth_mover
 from .base import Masked, Method, Progress, Promise
-from .promises import KAnonymity, LDiversity, TCloseness
+from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness
 
 __all__ = ["Microaggregation"]
 
@@ -37,7 +37,8 @@ class Microaggregation(Method):
     ordinal
         The average of ordered categories: ``"median"`` or ``"convex_median"``.
     keep_variance
-        Rescale continuous attributes about their mean so that their variances are those of the original table.
+        Rescale continuous attributes about their original means so that means and variances are those of the original
+        table, over the values that are there. An attribute that is released as one value has no variance to rescale.
     block_size
         For very large tables: cut the table into blocks of at most this many similar records first, and make the groups
         within them. The time grows in proportion to the table then, for a somewhat larger loss.
@@ -105,6 +106,9 @@ class Microaggregation(Method):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names = self._attributes(data)
         promises: list[Promise] = [KAnonymity(self.k, names)]
+        numbers = tuple(name for name in names if data.schema[name].kind == Kind.CONTINUOUS)
+        if self.keep_variance and numbers:
+            promises.append(MeanAndVariance(numbers))
         confidential = self._confidential(data)
         if self.t is not None:
             promises += [TCloseness(self.t, name, names) for name in confidential]
@@ -214,17 +218,21 @@ class Microaggregation(Method):
         return names
 
 
-def _with_variance_of(original: Column, averaged: Column) -> Column:
-    """Continuous values stretched about their mean to the variance of the original ones."""
+def _with_moments_of(original: Column, averaged: Column) -> Column:
+    """Numbers moved and stretched to their original mean and variance, over the values that are there.
+
+    Where values are missing, averages have another mean: a missing cell is filled, or present ones are emptied.
+    """
     if not isinstance(original, ContinuousColumn) or not isinstance(averaged, ContinuousColumn):
         return averaged
-    present = averaged.values[~averaged.missing]
-    if len(present) < 2 or np.ptp(present) == 0:
+    before, present = (column.values[~column.missing] for column in (original, averaged))
+    if not len(present) or np.ptp(before) == 0:
         return averaged
-    before = original.values[~original.missing]
-    middle = present.mean()
-    stretch = np.std(before - before.min(), ddof=1) / np.std(present - present.min(), ddof=1)
-    return averaged.with_values(middle + (averaged.values - middle) * stretch)
+    origin = before.min()
+    found, wanted = present - origin, before - origin
+    alike = np.ptp(found) <= 1e-14 * np.abs(before).max()  # equal averages, up to rounding, cannot be stretched
+    stretch = 0.0 if alike else np.std(wanted, ddof=1) / np.std(found, ddof=1)
+    return averaged.with_values(origin + (wanted.mean() + (averaged.values - origin - found.mean()) * stretch))
 
 
 # --------------------------------------------------------------------------------------- jobs
@@ -283,7 +291,7 @@ def _average(store: Keeper, dumped: Any) -> Any:
     column = data.columns[name]
     averaged = aggregate(column, groups, ordinal=method.ordinal)
     if method.keep_variance:
-        averaged = _with_variance_of(column, averaged)
+        averaged = _with_moments_of(column, averaged)
     return site.dump(data.replace({name: averaged}), prefix)
 
 

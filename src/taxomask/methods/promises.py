@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata.casting import is_temporal
 from ..microdata.coding import code
 from ..microdata.frames import Frame
 from ..microdata.sharing import alike
@@ -16,7 +18,7 @@ from ..semantics import earth_mover
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
 from .base import Check, Limits, Masked, Promise
 
-__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "Permutation", "TCloseness", "WithinRadius"]
+__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "MeanAndVariance", "Permutation", "TCloseness", "WithinRadius"]
 
 _LARGEST = 2**62  # that keys of records may become
 
@@ -185,6 +187,61 @@ def moment_differences(x: NDArray[np.float64], y: NDArray[np.float64], half: NDA
     explained = one_moved + one_moved.T + np.outer(half, half)
     holds = bool((means <= half + 1e-7).all() and (products <= explained + 1e-7).all())
     return float(np.max([means.max(), products.max()])), holds
+
+
+@dataclass(frozen=True)
+class MeanAndVariance(Promise):
+    """Each of these numbers has its original mean and variance, over the values that are there before and after.
+
+    A number that is released as one value has a mean only. Dates and decimals are rounded when they are written, and
+    numbers where the schema gives decimals; their means and standard deviations may differ by that.
+    """
+
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        kept: dict[str, list[str]] = {"mean and variance": [], "mean": []}
+        worst, holds = 0.0, True
+        for name in self.attributes:
+            x, y = (_present(one) for one in (original.columns[name], code(released, original.schema[name]).column))
+            if not len(x) or not len(y):
+                continue
+            unit = float(np.ptp(x) + 1e-8 * np.abs(x).max()) or 1.0  # decimal files do not keep every bit
+            single = np.ptp(y) == 0 < np.ptp(x)
+            kept["mean" if single else "mean and variance"].append(name)
+            moved = max(_written_to(released.arrow_type(name)), float(half_units(original, (name,))[0]))
+            origin, rounding = x.min(), 1e-7 + moved / unit
+            means = abs((y - origin).mean() - (x - origin).mean()) / unit
+            spreads = 0.0 if single else abs(_deviation(y - origin) - _deviation(x - origin)) / unit
+            holds &= bool(means <= rounding and spreads <= 1.5 * rounding)  # of two records a deviation moves by 1.42
+            worst = max(worst, means, spreads)
+        said = [f"the {what} of {', '.join(names)}" for what, names in kept.items() if names]
+        verb = "is" if not kept["mean and variance"] and len(kept["mean"]) == 1 else "are"
+        return Check(
+            f"{' and '.join(said)} {verb} kept" if said else "no number is left",
+            holds,
+            f"largest difference {worst:.1e} of the range",
+        )
+
+
+def _present(column: Column) -> NDArray[np.float64]:
+    values = _numbers(column)
+    return values[~np.isnan(values)]
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def _written_to(kind: Any) -> float:
+    """By how much a number is rounded, at most, when it is written as a type of pyarrow that has a unit."""
+    import pyarrow.types as types
+
+    if kind is None:
+        return 0.0
+    if types.is_decimal(kind):
+        return 0.5 * 10.0**-kind.scale
+    return 0.5 if is_temporal(kind) else 0.0
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -137,6 +138,11 @@ class RecordDistance:
         other = self.from_terms(_placed(term, _column(data, term.name)) for term in self.terms)
         other._tables = self._tables
         return other
+
+    @property
+    def slack(self) -> float:
+        """1e-14·M, with M the largest |x|/S: how far δ may be off because values are rounded, however small it is."""
+        return 1e-14 * math.sqrt(2) * max((one.largest for one in self.terms if isinstance(one, NumberTerm)), default=0)
 
     def squared(self, i: int, j: int) -> float:
         """δ² of two records."""

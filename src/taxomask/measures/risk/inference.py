@@ -64,8 +64,9 @@ def inference(
 ) -> Inference:
     """Guess a confidential value from the released records that are nearest in what the intruder knows.
 
-    Of several equally near records one is drawn: a guess counts with the share of them that are right. Targets whose
-    value is missing are left out; a missing released value is a wrong guess. The tables need not be linked.
+    Of several equally near records (as in `record_linkage`) one is drawn: a guess counts with the share of them that
+    are right. Targets whose value is missing are left out; a missing released value is a wrong guess. The tables need
+    not be linked.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def _guessed(
     queries = people.take(distinct.first)
     nearest = neighbours.nearest(queries)
     hits = dict.fromkeys(right, 0.0)
-    for piece, points, counts in neighbours.within(queries, nearest.squared):
+    for piece, points, counts in neighbours.within(queries, nearest.reach):
         rows, whose = _members(neighbours.distinct, points, counts)
         tally = Tally(whose, released[rows])
         asked = distinct.records[distinct.start[piece.start] : distinct.start[piece.stop]]
