@@ -13,8 +13,9 @@ taxomask puts five papers to work. Here is what they report, computed again with
 the reason for every difference. `make papers` writes these pages anew; the tests compute their key cells again.
 
 - **same data**: the paper's own numbers, so that they should come out digit by digit.
-- **stand-in**: the paper's data are not public. Public data of the same kind take their place; cells cannot agree, and
-  what can be tested is what the paper says about them: its claims, as sentences that hold or do not hold here.
+- **stand-in**: the paper's data are not public. Public data of the same kind take their place. Cells are not expected
+  to agree, but for those that a method fixes in any data, such as a 0; what can be tested is what the paper says about
+  them: its claims, as sentences that hold or do not hold here.
 - Where randomness enters, a figure is the mean over {len(SEEDS)} seeds, with the 95 % interval of that mean
   (Student's t) in square brackets.
 - Numbers typed from the papers stand in `papers/printed.csv`; all others are computed.

@@ -196,13 +196,13 @@ def answers(page: Page, found: Changes) -> None:
         return "; ".join(each) or "none"
 
     for what, factor, values, sentence in (
-        ("r_xz", "n", SIZES, "The change of r_xz does not depend on the size (question 1)"),
-        ("linkage", "n", SIZES, "The change of the linkage risk does not depend on the size (question 1)"),
-        ("loss", "n", SIZES, "The change of the loss of values does not depend on the size (question 1)"),
-        ("r_xz", "step", STEPS, "The change of r_xz does not depend on ties in X (question 2)"),
-        ("loss", "step", STEPS, "The change of the loss of values does not depend on ties in X (question 2)"),
-        ("r_xz", "sigma", SIGMAS, "The change of r_xz does not depend on skewness (question 2)"),
-        ("loss", "sigma", SIGMAS, "The change of the loss of values does not depend on skewness (question 2)"),
+        ("r_xz", "n", SIZES, "The change of r_xz was not seen to depend on the size (question 1)"),
+        ("linkage", "n", SIZES, "The change of the linkage risk was not seen to depend on the size (question 1)"),
+        ("loss", "n", SIZES, "The change of the loss of values was not seen to depend on the size (question 1)"),
+        ("r_xz", "step", STEPS, "The change of r_xz was not seen to depend on ties in X (question 2)"),
+        ("loss", "step", STEPS, "The change of the loss of values was not seen to depend on ties in X (question 2)"),
+        ("r_xz", "sigma", SIGMAS, "The change of r_xz was not seen to depend on skewness (question 2)"),
+        ("loss", "sigma", SIGMAS, "The change of the loss of values was not seen to depend on skewness (question 2)"),
     ):
         pairs = ends(what, factor, values)
         others = differ(pairs)
@@ -210,16 +210,16 @@ def answers(page: Page, found: Changes) -> None:
 
     overall = {name: {what: mean(found, name, what) for what in MEASURES} for name in MECHANISMS}
     for what, sentence in (
-        ("linkage", "Reverse mapping adds no linkage risk (question 3)"),
-        ("r_xz", "Reverse mapping adds no risk by r_xz (question 3)"),
-        ("loss", "Reverse mapping loses no more of the values (question 4)"),
+        ("linkage", "Reverse mapping was not seen to add linkage risk (question 3)"),
+        ("r_xz", "Reverse mapping was not seen to add risk by r_xz (question 3)"),
+        ("loss", "Reverse mapping was not seen to lose more of the values (question 4)"),
     ):
         up = {name: each[what] for name, each in overall.items() if each[what].low > EXACT}
         down = {name: each[what] for name, each in overall.items() if each[what].high < -EXACT}
         more, less = (
             "; ".join(f"{name} {plus_minus(one)}" for name, one in side.items()) or "none" for side in (up, down)
         )
-        page.check(sentence, not up, f"More with: {more}. Less with: {less}.")
+        page.check(sentence, not up, f"Beyond chance, more with: {more}. Less with: {less}.")
     changes = {name: mean(found, name, "r_sz", n=SIZES[-1]) for name in MECHANISMS}
     within = {name: abs(one.mean) < SMALL for name, one in changes.items()}
     sentence = (

@@ -11,10 +11,22 @@ import numpy as np
 import taxomask as tm
 from papers import charts
 from papers.harness import SEEDS, Cell, Claim, Interval, Page, Value, number, over_seeds, printed
-from papers.p0_runs import PAPER_METHODS, STAND_IN, Found, below, hybrid, rows_of, run, share_of, theirs
+from papers.p0_runs import (
+    PAPER_METHODS,
+    SAME_SHARE,
+    STAND_IN,
+    Found,
+    below,
+    hybrid,
+    rows_of,
+    run,
+    share_of,
+    theirs,
+    times_in_print,
+)
 
 
-def risk(page: Page, table: tm.Microdata, ours: Mapping[str, Found]) -> None:
+def risk(page: Page, table: tm.Microdata, ours: Mapping[str, Found], k: int) -> None:
     guess = 100 / table.n
     percent = {name: float(printed("P0", "linkage")["correct matches, %", name]) for name in PAPER_METHODS}
     counts = [round(percent[name] * theirs("records") / 100) for name in PAPER_METHODS]
@@ -28,7 +40,7 @@ def risk(page: Page, table: tm.Microdata, ours: Mapping[str, Found]) -> None:
             f"{number(100 / theirs('records'), 3)} % of the paper's {theirs('records'):,}, of which the printed "
             f"percentages are {', '.join(map(str, counts))} records."
         },
-        caption="records linked with their originals, in percent",
+        caption=f"records linked with their originals, in percent; k = {k}",
         data="a stand-in, NHDS 2010 neoplasm; ties count in part",
     )
     rows: list[Sequence[Value]] = [
@@ -51,16 +63,28 @@ def risk(page: Page, table: tm.Microdata, ours: Mapping[str, Found]) -> None:
             f"The printed difference is that of {counts[1]} and {counts[0]} records.",
         )
     )
-    in_print = percent["micro_hybrid"] / percent["shuffling"]
-    ratio = linked["micro_hybrid"].mean / linked["shuffling"].mean
+    in_print = times_in_print("shuffling")
+    share = linked[SAME_SHARE]
+    low, high = _poisson(counts[-1])
     page.claim(
         Claim(
             f"with groups of 3 % of the records the risk of MicroHybrid is comparable with shuffling's (in print "
             f"{number(in_print, 2)} times it; comparable is what is not clearly above that)",
-            not below(_times(linked["shuffling"], in_print), linked["micro_hybrid"]),
-            f"{_percent(linked['micro_hybrid'])}, {number(ratio, 3)} times that of shuffling.",
+            not below(_times(linked["shuffling"], in_print), share),
+            f"{_percent(share)}, {number(share.mean / linked['shuffling'].mean, 3)} times that of shuffling, with k = "
+            f"{share_of(table.n)}. It takes k = {k}, {number(100 * k / table.n, 2)} % of the records, to come down to "
+            f"{number(linked['micro_hybrid'].mean / linked['shuffling'].mean, 2)} times. The printed "
+            f"{counts[-1]} records are one draw: a count of {counts[-1]} has the 95 % interval {number(low, 2)} to "
+            f"{number(high, 2)} (Poisson).",
         )
     )
+
+
+def _poisson(count: int) -> tuple[float, float]:
+    """The exact 95 % interval of the mean of a count."""
+    from scipy.stats import chi2
+
+    return float(chi2.ppf(0.025, 2 * count) / 2), float(chi2.ppf(0.975, 2 * count + 2) / 2)
 
 
 def _percent(value: Interval) -> str:
@@ -75,14 +99,14 @@ def _times(value: Interval, factor: float) -> Interval:
     return Interval.of([one * factor for one in value.values])
 
 
-def by_k(page: Page, table: tm.Microdata, ours: Mapping[str, Found]) -> None:
+def by_k(page: Page, table: tm.Microdata, ours: Mapping[str, Found], k_of_equal_risk: int) -> None:
     """How the risk and the loss of MicroHybrid depend on k, which the paper chose by trying."""
-    sizes = (3, 10, 30, 100, share_of(table.n), 600, 1800)
+    found = {share_of(table.n): ours[SAME_SHARE], k_of_equal_risk: ours["micro_hybrid"]}
+    sizes = sorted({3, 10, 30, 100, 600, 1800, *found})
     with page.timed("MicroHybrid by k"):
-        found = {
-            k: ours["micro_hybrid"] if k == share_of(table.n) else over_seeds(partial(run, table, hybrid(k)))
-            for k in sizes
-        }
+        for k in sizes:
+            if k not in found:
+                found[k] = over_seeds(partial(run, table, hybrid(k), scales=("paper",)))
     rows = rows_of(ours, "2")
 
     def loss(k: int) -> Interval:
@@ -93,8 +117,23 @@ def by_k(page: Page, table: tm.Microdata, ours: Mapping[str, Found]) -> None:
     losses = {k: loss(k) for k in sizes}
     page.table(
         "MicroHybrid against k",
-        ["k", "linked, %", "mean Δ in samples, all rows"],
-        [[str(k), found[k]["linked, paper"], losses[k]] for k in sizes],
+        ["k", "linked, %", "times shuffling", "times imputation", "mean Δ in samples, all rows"],
+        [
+            [
+                str(k),
+                found[k]["linked, paper"],
+                *(
+                    found[k]["linked, paper"].mean / ours[name]["linked, paper"].mean
+                    for name in ("shuffling", "imputation")
+                ),
+                losses[k],
+            ]
+            for k in sizes
+        ],
+    )
+    page.text(
+        f"In print k = {theirs('k of MicroHybrid')} has {number(times_in_print('shuffling'), 2)} times the risk of "
+        f"shuffling and {number(times_in_print('imputation'), 2)} times that of imputation."
     )
     guess = 100 / table.n
     points = {"MicroHybrid": [(float(k), found[k]["linked, paper"].mean) for k in sizes]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 import taxomask as tm
 from papers.data import DATA
-from papers.harness import Interval, printed
+from papers.harness import Interval, over_seeds, printed
 from taxomask.measures import RelativeDifferences, relative_differences, relative_differences_in_samples
 from taxomask.measures.risk import record_linkage
 from taxomask.methods import Method
@@ -19,6 +19,9 @@ from taxomask.microdata import read_table
 KINDS = {"age_years": "continuous", "sex": "nominal", "race": "nominal", "care_days": "continuous", "dx01": "taxonomic"}
 NAMES = {"AGE_YRS": "age_years", "SEX": "sex", "RACE": "race", "LOS": "care_days", "DIAG_P": "dx01"}
 PAPER_METHODS = ("imputation", "shuffling", "micro_hybrid")
+CORRECTED = "shuffling, ties corrected"
+SAME_SHARE = "MicroHybrid, the same share"
+OTHER_READING = {"shuffling": CORRECTED, "micro_hybrid": SAME_SHARE}
 STAND_IN = "The data are a stand-in: NHDS 2010 instead of California 2010, and 5 attributes instead of 6."
 
 Found = dict[str, Interval]
@@ -53,15 +56,42 @@ def hybrid(k: int) -> tm.MicroHybrid:
     return tm.MicroHybrid(k, scale="paper", draw="uniform")
 
 
-def methods(table: tm.Microdata) -> dict[str, Method]:
-    names, k = tuple(table.columns), share_of(table.n)
+def methods(table: tm.Microdata, k: int) -> dict[str, Method]:
+    """The paper's three methods in the paper's reading, with the k of equal risk; then other readings."""
+    names, share = tuple(table.columns), share_of(table.n)
     return {
         "imputation": tm.Imputation(attributes=names, given=()),
-        "shuffling": tm.Shuffling(attributes=names, given=()),
+        "shuffling": tm.Shuffling(attributes=names, given=(), ties="paper"),
         "micro_hybrid": hybrid(k),
+        CORRECTED: tm.Shuffling(attributes=names, given=()),
+        SAME_SHARE: hybrid(share),
         "MicroHybrid, balanced, by frequency": tm.MicroHybrid(k),
         "MicroHybrid, reverse-mapped": tm.ReverseMapping(hybrid(k)),
     }
+
+
+def k_of_equal_risk(table: tm.Microdata) -> int:
+    """k as the authors chose theirs, by trying until the risk is comparable with shuffling's.
+
+    Comparable is what they called so: at most so many times the risk of shuffling as in print. The smallest such
+    hundred is taken.
+    """
+    shuffling = tm.Shuffling(attributes=tuple(table.columns), given=(), ties="paper")
+
+    def risk(method: Method) -> float:
+        def one(seed: int) -> float:
+            return linked(table, method.mask(table, np.random.default_rng(seed)).data, "paper")
+
+        return over_seeds(one).mean
+
+    most = times_in_print("shuffling") * risk(shuffling)
+    return next(k for k in range(100, table.n, 100) if risk(hybrid(k)) <= most)
+
+
+def times_in_print(other: str) -> float:
+    """How many times the risk of another method MicroHybrid has in print."""
+    cells = printed("P0", "linkage")
+    return float(cells["correct matches, %", "micro_hybrid"]) / float(cells["correct matches, %", other])
 
 
 def flat(found: RelativeDifferences) -> dict[str, float]:
@@ -73,14 +103,21 @@ def flat(found: RelativeDifferences) -> dict[str, float]:
     return rows | {f"covariance {paper[a]}+{paper[b]}": value for (a, b), value in pairs}
 
 
-def run(table: tm.Microdata, method: Method, seed: int, samples: bool = True) -> dict[str, float]:
+def run(
+    table: tm.Microdata,
+    method: Method,
+    seed: int,
+    *,
+    samples: bool = True,
+    scales: Sequence[str] = ("paper", "balanced"),
+) -> dict[str, float]:
     """One release: Table 1, Table 2, and the percentage of records linked with their originals."""
     masked = method.mask(table, np.random.default_rng(seed)).data
     found = {f"1 {row}": value for row, value in flat(relative_differences(table, masked)).items()}
     if samples:
         drawn = relative_differences_in_samples(table, masked, rng=np.random.default_rng(seed))
         found |= {f"2 {row}": value for row, value in flat(drawn).items()}
-    found |= {f"linked, {scale}": linked(table, masked, scale) for scale in ("paper", "balanced")}
+    found |= {f"linked, {scale}": linked(table, masked, scale) for scale in scales}
     return found | {f"{name} of age and stay": value for name, value in correlations(masked).items()}
 
 

@@ -88,8 +88,8 @@ def _slip() -> str:
     table, row = printed("P3", "6"), "sdCor X^a X^c"
     before, after, change = table[row, "k=2"], table[row, "k=50"], table[f"change of {row}", "k=50"]
     return (
-        f"The printed {change} is a slip: the printed correlations {after} and {before} differ by "
-        f"{float(before) - float(after):.4f}."
+        f"One of the printed numbers is a slip: the change is printed as {change}, and the printed correlations "
+        f"{after} and {before} differ by {float(before) - float(after):.4f}."
     )
 
 

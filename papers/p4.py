@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import rankdata
 
 import taxomask as tm
 from papers.harness import SEEDS, Claim, Interval, Page, Value, number, over_seeds, printed
+from taxomask.measures import rank_correlations
+from taxomask.measures.risk import change_in_rank, rank_correlation, ranks_moved
 from taxomask.methods import Masked, Method, Promise
 
 SCHEMA = tm.Schema(tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in ("S", "X"))
-CHANGES = {str(i): (i, i) for i in range(6)} | {"6–10": (6, 10), "11–15": (11, 15), "16–20": (16, 20)}
 METHODS: dict[str, Method] = {
     "ADD": tm.Noise(0.5, attributes=["X"]),  # the variance of the noise is 25 % of that of X
     "IMP": tm.Imputation(attributes=["X"], given=["S"]),
@@ -59,13 +60,22 @@ def reverse_mapped(name: str, seed: int) -> list[float]:
     return release(METHODS[name] if name == "SWP" else tm.ReverseMapping(METHODS[name]), seed)
 
 
-def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
-    return float(spearmanr(x, y).statistic)
+def tables(z: Sequence[float]) -> tuple[tm.Microdata, tm.Microdata]:
+    """The original table and one in which z stands in place of X."""
+    s = column("1", "S")
+    before, after = (pa.table({"S": s, "X": list(x)}) for x in (column("1", "X"), z))
+    return tm.Microdata.from_frame(before, SCHEMA), tm.Microdata.from_frame(after, SCHEMA)
 
 
-def change(z: Sequence[float]) -> np.ndarray[Any, Any]:
-    """How many ranks each record has moved."""
-    return np.abs(rankdata(column("1", "X")) - rankdata(z)).astype(int)
+def kept(z: Sequence[float]) -> tuple[float, float]:
+    """The rank correlation of S with X and with z."""
+    found = rank_correlations(*tables(z))
+    return found.before["S", "X"], found.after["S", "X"]
+
+
+def risk(z: Sequence[float]) -> float:
+    """r_xz."""
+    return rank_correlation(*tables(z))["X"].value
 
 
 def page(quick: bool = False) -> Page:
@@ -130,7 +140,7 @@ def _tables_1_and_2(page: Page) -> None:
         )
     )
     first = [i + 1 for i, value in enumerate(averages) if value == averages[0]]
-    moved = change(column("2", "IMP Z"))
+    moved = ranks_moved(*tables(column("2", "IMP Z")))["X"]
     ours: dict[tuple[str, str], Value] = {
         ("variance", "X"): float(np.var(x, ddof=1)),
         ("variance", "MIC Y"): page.key("variance of MIC Y", float(np.var(averages, ddof=1))),
@@ -147,29 +157,26 @@ def _cells(rows: Sequence[str], columns: Mapping[str, Sequence[float]]) -> dict[
 
 
 def _tables_3_to_5(page: Page) -> None:
-    s, x = column("1", "S"), column("1", "X")
     z = {name: column("2", f"{name} Z") for name in METHODS}
-    risk, loss = (next(row for row, _ in printed("P4", table)) for table in "34")
+    of_risk, of_loss = (next(row for row, _ in printed("P4", table)) for table in "34")
     page.side_by_side(
         "P4",
         "3",
-        {(risk, f"{name} Z"): rank_correlation(x, z[name]) for name in z},
+        {(of_risk, f"{name} Z"): risk(z[name]) for name in z},
         caption="disclosure risk, from the printed columns of Table 2",
     )
-    kept: dict[tuple[str, str], Value] = {(loss, f"{name} Z"): rank_correlation(s, z[name]) for name in z}
-    kept[loss, "X"] = page.key("rank correlation of S and X", rank_correlation(s, x))
-    page.side_by_side("P4", "4", kept, caption="information loss, from the printed columns of Table 2")
+    loss: dict[tuple[str, str], Value] = {(of_loss, f"{name} Z"): kept(z[name])[1] for name in z}
+    loss[of_loss, "X"] = page.key("rank correlation of S and X", kept(column("1", "X"))[0])
+    page.side_by_side("P4", "4", loss, caption="information loss, from the printed columns of Table 2")
+    rows = dict.fromkeys(row for row, _ in printed("P4", "5"))
     counts: dict[tuple[str, str], Value] = {
-        (row, name): float(((change(z[name]) >= low) & (change(z[name]) <= high)).sum())
-        for row, (low, high) in CHANGES.items()
-        for name in z
+        (row, name): float(change_in_rank(*tables(z[name]))["X"].counts.get(row, 0)) for row in rows for name in z
     }
     page.side_by_side("P4", "5", counts, caption="records by change in rank, from the printed columns of Table 2")
 
 
 def _draws(page: Page, seeds: Sequence[int]) -> None:
     """The mechanisms themselves, again and again."""
-    s, x = column("1", "S"), column("1", "X")
     found: dict[str, dict[str, Interval]] = {}
     for name in METHODS:
 
@@ -177,10 +184,10 @@ def _draws(page: Page, seeds: Sequence[int]) -> None:
             y = release(METHODS[name], seed)
             z = y if name == "SWP" else release(tm.ReverseMapping(Given(y)), seed)
             return {
-                "risk": rank_correlation(x, z),
-                "kept": rank_correlation(s, z),
-                "kept by Y": rank_correlation(s, y),
-                "largest change": float(change(z).max()),
+                "risk": risk(z),
+                "kept": kept(z)[1],
+                "kept by Y": kept(y)[1],
+                "largest change": change_in_rank(*tables(z))["X"].largest,
             }
 
         found[name] = over_seeds(one, seeds)
@@ -220,7 +227,7 @@ def _draws(page: Page, seeds: Sequence[int]) -> None:
             f"and {number(means['ADD'], 3)} for noise.",
         )
     )
-    true = rank_correlation(s, x)
+    true = kept(column("1", "X"))[0]
     off = {name: float(np.mean([abs(r - true) for r in found[name]["kept"].values])) for name in found}
     order = sorted(off, key=off.__getitem__)
     page.claim(

@@ -14,7 +14,7 @@ from papers.harness import PAGES, Page
 from papers.index import index, timings
 
 MODULES = ("p0", "p1", "p2", "p3", "p4", "beyond", "ru_map", "scaling")
-LONGEST_FIRST = ("beyond", "ru_map", "p3", "p0", "p2", "p1", "p4", "scaling")
+LONGEST_FIRST = ("beyond", "ru_map", "scaling", "p0", "p3", "p1", "p2", "p4")
 
 
 def make(module: str) -> Page:

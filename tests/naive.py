@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+from fractions import Fraction
 from itertools import product
 from math import log, log2, sqrt
 
@@ -112,6 +114,30 @@ def distance_covariance(a: np.ndarray, b: np.ndarray) -> float:
         return d - d.mean(axis=0) - d.mean(axis=1)[:, None] + d.mean()
 
     return sqrt(max(float((centred(a) * centred(b)).sum()) / n**2, 0.0))
+
+
+def equally_near(squared: Sequence[float], largest: float) -> np.ndarray:
+    """Which δ² are as small as the smallest: |δ1 - δ2| ≤ 1e-12·δ + 1e-14·M, with the smallest δ; M is ``largest``."""
+    away = np.sqrt(squared)
+    return away - away.min() <= 1e-12 * away.min() + 1e-14 * largest
+
+
+def linked(original: Sequence[Sequence[Fraction]], released: dict[int, Sequence[Fraction]]) -> dict[int, tuple]:
+    """Linkage of numbers in exact arithmetic, with equal distances for ties.
+
+    From the original records and some of the released ones by position; for each whether its own original record is
+    among the nearest, and how many these are. δ² = Σ (x - y)² / 2S².
+    """
+    n, weights = len(original), []
+    for column in zip(*original, strict=True):
+        mean = sum(column, Fraction(0)) / n
+        variance = sum((x - mean) ** 2 for x in column) / (n - 1)
+        weights.append(1 / (2 * variance) if variance else Fraction(0))
+    found = {}
+    for i, query in released.items():
+        squared = [sum(w * (x - y) ** 2 for w, x, y in zip(weights, one, query, strict=True)) for one in original]
+        found[i] = squared[i] == min(squared), squared.count(min(squared))
+    return found
 
 
 def edges_of(parents: Parents) -> list[tuple[str, str]]:

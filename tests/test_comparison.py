@@ -41,7 +41,8 @@ def test_an_evaluation_by_hand() -> None:
     release = tm.protect(TABLE, SCHEMA, tm.Microaggregation(3))
     found = tm.evaluate(TABLE, release.data, SCHEMA)
     assert found.headline["risk"] == pytest.approx(1 / 3)  # the nearest of three is always the middle one
-    assert found.headline["loss"] == pytest.approx((8 / 6008) / 2)  # age; dx does not vary and loses nothing
+    assert found.headline["loss"] == pytest.approx(8 / 6008)  # of age, the only column that is protected
+    assert (found.headline["worst_column"], found.headline["worst_loss"]) == ("age", found.headline["loss"])
     assert (found.headline["k"], found.headline["uniques"]) == (3, 0)
     assert found.headline["score"] == pytest.approx(
         50 * (found.headline["loss"] + (1 / 3 + found.headline["interval_disclosure"]) / 2)
@@ -86,7 +87,7 @@ def test_survey_weights_and_a_control_sample() -> None:
 def test_everything_is_plain_and_complete(tmp_path: Path) -> None:
     release = tm.protect(TABLE, SCHEMA, tm.MicroHybrid(3), seed=1)
     found = tm.evaluate(TABLE, release.data, SCHEMA)
-    assert set(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == {"headline", "utility", "risk"}
+    assert set(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == {"headline", "utility", "risk", "papers"}
     assert found.to_frame().num_rows > 50
     found.to_html(tmp_path / "report.html", release=release, method=tm.MicroHybrid(3))
     page = (tmp_path / "report.html").read_text()
@@ -231,7 +232,7 @@ def test_a_report_of_many_columns_shows_what_changed() -> None:
     assert set(changed) <= set(values["correlations"]["names"])
     assert (len(values["correlations"]["names"]), values["correlations"]["left_out"]) == (12, 8)
     (moments,) = (one for one in values["sections"] if one["title"] == "Means and variances")
-    assert [row[0] for row in moments["rows"]] == changed
+    assert [row["name"] for row in moments["rows"]] == changed
     assert values["done"]["notes"][0].startswith("Cells of 20 columns had no value: c0 (5), c1 (5), ")
     assert len(values["done"]["notes"]) == 1 + len(release.notes) - 20
 

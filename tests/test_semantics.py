@@ -40,7 +40,7 @@ def test_example_1_of_the_marginality_paper(diagnoses: tm.Taxonomy) -> None:
     }  # fmt: skip
     for (a, b), value in printed.items():
         assert round(diagnoses.distance(a, b), 2) == value
-    # Printed as 0.65, which no taxonomy with these other distances gives:
+    # Printed as 0.65, which this taxonomy does not give (another one does: papers/p1_taxonomy.py):
     assert round(diagnoses.distance("x5", "x7"), 2) == 0.78
     m = dict(zip(VALUES, tm.marginality(VALUES, diagnoses).tolist(), strict=True))
     for value, total in (("x2", 6.22), ("x3", 6.22), ("x4", 6.14)):

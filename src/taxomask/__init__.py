@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .records import RecordDistance
     from .release import Release, protect
     from .semantics import (
+        covariance_matrix,
         distance_correlation,
         distance_covariance,
         distance_variance,
@@ -100,6 +101,7 @@ _HOMES = {
     "records": ("RecordDistance",),
     "release": ("Release", "protect"),
     "semantics": (
+        "covariance_matrix",
         "distance_correlation",
         "distance_covariance",
         "distance_variance",
@@ -156,6 +158,7 @@ __all__ = [
     "TopologicalSwapping",
     "__version__",
     "compare",
+    "covariance_matrix",
     "distance_correlation",
     "distance_covariance",
     "distance_variance",

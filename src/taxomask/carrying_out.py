@@ -164,7 +164,7 @@ def _measured(
     site: StoredSite | None = None,
 ) -> Evaluation | None:
     """What a release costs and risks, if a report or the limits ask for it; an error if it is beyond the limits."""
-    if not page and plan.limits.risk is None and plan.limits.loss is None:
+    if not page and plan.limits == Limits(risk=None, loss=None, worst_loss=None):
         return None
     evaluation = evaluate_release(release, progress=progress, site=site)
     _stop_if_beyond(plan.limits, evaluation)
@@ -232,11 +232,14 @@ def _check_place(path: Path, data: str | None, *, force: bool) -> None:
 
 def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:
     """The limits of the plan are a promise as well."""
+    head = evaluation.headline
+    worst = "" if head["worst_column"] is None else f", that of {head['worst_column']}"
     checks = [
-        Check(f"{name} of at most {limit:g}", value <= limit, f"it is {value:.4g}")
-        for name, limit, value in (
-            ("a risk", limits.risk, evaluation.headline["risk"]),
-            ("a loss", limits.loss, evaluation.headline["loss"]),
+        Check(f"{name} of at most {limit:g}", value <= limit, f"it is {value:.4g}{more}")
+        for name, limit, value, more in (
+            ("a risk", limits.risk, head["risk"], ""),
+            ("a loss", limits.loss, head["loss"], ""),
+            ("a loss of the worst column", limits.worst_loss, head["worst_loss"], worst),
         )
         if limit is not None
     ]

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -20,20 +20,23 @@ from ._version import __version__
 from .caching import cache_folder
 from .checks import check_integer, check_number
 from .errors import PlanError, TaxomaskError
-from .evaluation import summary
+from .evaluation import Summary, summary
+from .measures.meaning import headline_meaning
 from .measures.turns import part_of
 from .methods import Method, Progress, ReverseMapping
 from .microdata import Schema
-from .microdata.frames import Frame
+from .microdata.frames import Frame, of_kind
 from .one_thread import one_thread
 from .release import fingerprint, protect
+from .report.figures import number
+from .showing import few, line
 
 __all__ = ["Choice", "Point", "RUMap", "compare", "compared_before"]
 
 MASKING = 0.75  # of the time that a method takes; the rest goes into the few measures of the map
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Point:
     """One method with its parameters: its risk, its loss, and the numbers behind them."""
 
@@ -41,23 +44,29 @@ class Point:
     method: Method
     risk: float
     loss: float
-    numbers: Mapping[str, float]
+    numbers: Mapping[str, Any]
     front: bool = False
 
+    def __repr__(self) -> str:
+        return line(f"<Point {self.label}: risk {number(self.risk)}, loss {number(self.loss)}>")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Choice:
     """A point of the map, and why it was chosen."""
 
     point: Point
     reason: str
 
+    def __repr__(self) -> str:
+        return line(f"<Choice {self.point.label}: {self.reason}>")
+
     @property
     def method(self) -> Method:
         return self.point.method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RUMap:
     """Risk against utility, one point per method and parameters.
 
@@ -67,22 +76,38 @@ class RUMap:
         One per method that ran, in the order given. ``front`` marks those that no other point beats in both.
     failed
         The methods that could not be run on this table, with the reason.
+    protected
+        The columns that any of the methods that ran protects: every loss is over these, so that losses compare.
     """
 
     points: tuple[Point, ...]
     failed: tuple[tuple[str, str], ...] = ()
+    protected: tuple[str, ...] = ()
+    _kind: str = "pyarrow"
+
+    def __repr__(self) -> str:
+        front = [point.label for point in self.points if point.front]
+        failed = f", {len(self.failed)} could not be run" if self.failed else ""
+        return line(f"<RUMap of {len(self.points)} methods{failed}; on the front {few(front, 4) or 'none'}>")
+
+    def _repr_html_(self) -> str:
+        from .report import map_view
+
+        return map_view(self.page())
 
     def to_frame(self) -> Any:
-        """The numbers as a pyarrow table, one row per method."""
+        """The numbers as a table, one row per method; the same kind of table as was compared."""
         import pyarrow as pa
 
         names = dict.fromkeys(name for point in self.points for name in point.numbers)
-        return pa.table(
+        columns = {name: pa.array([point.numbers.get(name) for point in self.points]) for name in names}
+        return of_kind(
+            self._kind,
             {
-                "method": [point.label for point in self.points],
-                **{name: [point.numbers.get(name) for point in self.points] for name in names},
-                "front": [point.front for point in self.points],
-            }
+                "method": pa.array([point.label for point in self.points], pa.string()),
+                **columns,
+                "front": pa.array([point.front for point in self.points], pa.bool_()),
+            },
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,7 +115,8 @@ class RUMap:
         points = [
             {"method": point.label, "numbers": dict(point.numbers), "front": point.front} for point in self.points
         ]
-        return {"points": points, "failed": [{"method": label, "reason": reason} for label, reason in self.failed]}
+        failed = [{"method": label, "reason": reason} for label, reason in self.failed]
+        return {"points": points, "failed": failed, "protected": list(self.protected)}
 
     def best(self, max_risk: float) -> Choice:
         """The method with the smallest loss among those whose risk is acceptable, with the reason in words."""
@@ -130,6 +156,7 @@ class RUMap:
                 "risk": point.risk,
                 "loss": point.loss,
                 "front": point.front,
+                "more": _worst(point.numbers),
                 "numbers": {name: point.numbers.get(name) for name in names},
             }
             for number, point in enumerate(self.points)
@@ -140,12 +167,13 @@ class RUMap:
             best = {"label": choice.point.label, "reason": choice.reason}
         return {
             "points": points,
-            "columns": list(names),
+            "columns": [{"name": name, "meaning": headline_meaning(name)} for name in names],
+            "protected": self.protected,
             "failed": self.failed,
             "limit": max_risk,
             "best": best,
             "risk_name": "risk: share of records linked correctly",
-            "loss_name": "loss: 0 none, 1 every record replaced by the mean",
+            "loss_name": "loss: 0 none, 1 every value replaced by the average",
         }
 
 
@@ -197,7 +225,7 @@ def compare(
             for place, method in enumerate(chosen)
         ]
         results = [one.result() for one in waiting]
-    return _map(list(zip(chosen, results, strict=True)))
+    return _map(list(zip(chosen, results, strict=True)), Frame(frame).kind)
 
 
 class _Together:
@@ -217,33 +245,42 @@ def compared_before(frame: Any, schema: Schema, methods: Iterable[Method], *, se
     """The map of what `compare` has measured on this table before, from the cache; nothing is run."""
     store = _Store(True, frame, schema, seed)
     found = [(method, store.read(method)) for method in methods]
-    return _map([(method, numbers) for method, numbers in found if numbers is not None])
+    return _map([(method, one) for method, one in found if one is not None], Frame(frame).kind)
 
 
-def _map(outcomes: Sequence[tuple[Method, dict[str, float] | TaxomaskError]]) -> RUMap:
+def _map(outcomes: Sequence[tuple[Method, Summary | TaxomaskError]], kind: str) -> RUMap:
+    """Every loss is over the columns that any method that ran protects."""
     failed = tuple((str(method), one.message) for method, one in outcomes if isinstance(one, TaxomaskError))
-    points = [
-        Point(str(method), method, one["risk"], one["loss"], one)
-        for method, one in outcomes
-        if not isinstance(one, TaxomaskError)
-    ]
-    return RUMap(tuple(_with_front(points)), failed)
+    ran = [(method, one) for method, one in outcomes if not isinstance(one, TaxomaskError)]
+    named = {name for _, one in ran for name in one.protected}
+    protected = tuple(name for name in (ran[0][1].losses or () if ran else ()) if name in named)
+    points = []
+    for method, one in ran:
+        numbers = one.headline(protected)
+        points.append(Point(str(method), method, numbers["risk"], numbers["loss"], numbers))
+    return RUMap(tuple(_with_front(points)), failed, protected, kind)
+
+
+def _worst(numbers: Mapping[str, Any]) -> str:
+    if numbers.get("worst_column") is None:
+        return ""
+    return f"worst column {numbers['worst_column']}, loss {numbers['worst_loss']:.4f}"
 
 
 def _measured(
     frame: Any, schema: Schema, method: Method, seed: int, store: _Store, progress: Progress
-) -> dict[str, float] | TaxomaskError:
-    numbers = store.read(method)
-    if numbers is None:
+) -> Summary | TaxomaskError:
+    found = store.read(method)
+    if found is None:
         try:
             release = protect(frame, schema, method, seed=seed, progress=part_of(progress, 0.0, MASKING))
-            numbers = summary(release, progress=part_of(progress, MASKING, 1 - MASKING))
+            found = summary(release, progress=part_of(progress, MASKING, 1 - MASKING))
         except TaxomaskError as error:  # the others may still run; the reason is shown on the map
             progress(1.0)
             return error
-        store.write(method, numbers)
+        store.write(method, found)
     progress(1.0)
-    return numbers
+    return found
 
 
 def _with_front(points: Sequence[Point]) -> Iterable[Point]:
@@ -272,26 +309,26 @@ class _Store:
     def _file(self, method: Method) -> Path:
         assert self._folder is not None
         key = self._key.copy()
-        key.update(repr(method).encode())
+        key.update(json.dumps([type(method).__name__, method.parameters()], default=repr).encode())
         return self._folder / f"{key.hexdigest()}.json"
 
-    def read(self, method: Method) -> dict[str, float] | None:
+    def read(self, method: Method) -> Summary | None:
         if self._folder is None:
             return None
         try:
-            numbers: dict[str, float] = json.loads(self._file(method).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            values = json.loads(self._file(method).read_text(encoding="utf-8"))
+            return Summary(**{**values, "protected": tuple(values["protected"])})
+        except (OSError, ValueError, TypeError, KeyError):  # not there, or not as it is written today
             return None
-        return numbers
 
-    def write(self, method: Method, numbers: dict[str, float]) -> None:
+    def write(self, method: Method, found: Summary) -> None:
         if self._folder is None:
             return
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             file = self._file(method)
             part = file.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-            part.write_text(json.dumps(numbers), encoding="utf-8")
+            part.write_text(json.dumps(asdict(found)), encoding="utf-8")
             part.replace(file)
         except OSError:  # a cache that cannot be written is no reason to stop
             return

@@ -34,8 +34,9 @@ method: {method}
 # What `taxomask compare` tries; `vary` lists values of parameters.
 compare:
 {grid}
-# What must hold, or nothing is written: at most this share of records linked correctly, at most this overall loss.
-# limits: {{risk: 0.05, loss: 0.5}}
+# What must hold, or nothing is written: at most this share of records linked correctly, at most this loss over the
+# protected columns, and in the worst of them.
+# limits: {{risk: 0.05, loss: 0.5, worst_loss: 1}}
 
 # output:
 #   path: protected.csv

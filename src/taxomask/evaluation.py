@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -16,6 +16,7 @@ from .engines import Keeper, open_site
 from .engines.stored import StoredSite
 from .errors import DataError, SchemaError
 from .measures import Utility, measure_utility, overall_loss
+from .measures.meaning import HEADLINE, MEASURES, value_at
 from .measures.plain import plain
 from .measures.risk import (
     ClassSizes,
@@ -29,45 +30,95 @@ from .measures.risk.evaluation import Risk, measure_risk, risk_measures, risk_se
 from .measures.risk.linkage_in_blocks import linkage_in_blocks
 from .measures.side_by_side import side_by_side
 from .measures.turns import Turn, in_turn
+from .measures.utility._moments import same_values
 from .measures.utility.evaluation import utility_measures, utility_seconds
+from .measures.utility.result import mean_of
 from .methods import Method, Progress
 from .microdata import Microdata, Role, Schema
-from .microdata.frames import Frame
+from .microdata.frames import Frame, of_kind
 from .one_thread import one_thread
 from .release import Release
+from .report.figures import number
+from .showing import few, line, view
 
-__all__ = ["Evaluation", "Risk", "evaluate", "evaluate_release", "measure_risk", "summary"]
+__all__ = ["Evaluation", "Risk", "Summary", "evaluate", "evaluate_release", "measure_risk", "summary"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class Summary:
+    """What the headline of a release is made of: the loss of every column (None if unlinked), and the risk."""
+
+    losses: Mapping[str, float] | None
+    protected: tuple[str, ...]
+    risk: float
+    interval_disclosure: float
+    k: int
+    uniques: int
+
+    def headline(self, columns: Iterable[str] | None = None) -> dict[str, Any]:
+        """The figures that sum it up; the loss is over these columns, by default over the protected ones.
+
+        Score = (IL + DR) / 2 with IL = 100·loss and DR = 100·mean(right links, interval disclosure).
+        """
+        loss, worst_column, worst_loss = _loss_over(self.losses, self.protected if columns is None else columns)
+        return {
+            "risk": self.risk,
+            "loss": loss,
+            "worst_column": worst_column,
+            "worst_loss": worst_loss,
+            "score": (100 * loss + _disclosure_risk(self.risk, self.interval_disclosure)) / 2,
+            "interval_disclosure": self.interval_disclosure,
+            "k": self.k,
+            "uniques": self.uniques,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Utility and risk of a release, with a few numbers that sum it up.
+    """Utility and risk of a release, with a few figures that sum it up.
 
-    ``headline`` has ``risk`` (the expected share of right links; NaN for unlinked tables), ``loss`` (0 is none, 1 is
-    every record replaced by the mean), ``score`` (their mean in percent, with interval disclosure as a half of the
-    risk) and what else fits on a line.
+    ``headline`` has ``risk`` (the expected share of right links; NaN for unlinked tables), ``loss`` (the mean over the
+    ``protected`` columns: 0 is none, 1 is every value replaced by the average), ``worst_column`` and ``worst_loss``
+    (the protected column that lost most; None if there is none), ``score`` (half of 100·loss, a quarter each of
+    100·risk and 100·interval disclosure) and what else fits on a line.
     """
 
     original: Microdata
     released: Microdata
+    protected: tuple[str, ...]
     utility: Utility
     risk: Risk
-    headline: Mapping[str, float]
+    headline: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        shown = (f"{HEADLINE[name].title} {number(value)}" for name, value in self.headline.items())
+        return line(f"<Evaluation of {self.released.n:,} records: {', '.join(shown)}>")
+
+    def _repr_html_(self) -> str:
+        rows = [(HEADLINE[name].title, number(value, 4), HEADLINE[name].about) for name, value in self.headline.items()]
+        about = f"Protected: {few(self.protected, 30) or 'none'}. A report is written by .to_html(path)."
+        header = ("figure", "value", "what it means")
+        return view(f"Evaluation of {self.released.n:,} records", about, header=header, rows=rows, numeric=(1,))
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers in plain values, for JSON."""
+        """All numbers in plain values, for JSON; ``papers`` has those with a name in the papers once more, by it."""
+        values = self._values()
+        return {**values, "papers": _in_papers(values)}
+
+    def to_frame(self) -> Any:
+        """All numbers as a table with one row each: where it stands, and its value; the kind of table evaluated."""
+        import pyarrow as pa
+
+        rows = list(_flat(self._values()))
+        values = pa.array([value for _, value in rows], pa.float64())
+        return of_kind(self.original.frame.kind, {"measure": [name for name, _ in rows], "value": values})
+
+    def _values(self) -> dict[str, Any]:
         return {
             "headline": plain(self.headline),
             "utility": self.utility.to_dict(),
             "risk": self.risk.to_dict(),
         }
-
-    def to_frame(self) -> Any:
-        """All numbers as a pyarrow table with one row each: where it stands, and its value."""
-        import pyarrow as pa
-
-        rows = list(_flat(self.to_dict()))
-        return pa.table({"measure": [name for name, _ in rows], "value": pa.array([v for _, v in rows], pa.float64())})
 
     def to_html(
         self,
@@ -91,6 +142,7 @@ def evaluate(
     original: Any,
     protected: Any,
     schema: Schema,
+    method: Method | None = None,
     *,
     order: ArrayLike | None = None,
     linked: bool | None = None,
@@ -107,6 +159,8 @@ def evaluate(
         The tables (pandas, polars or pyarrow).
     schema
         What the columns are.
+    method
+        How it was protected: the loss is over the columns that the method protects. Without it, over those that differ.
     order
         Row i of the protected table is row ``order[i]`` of the original; by default both are in the same order.
     linked
@@ -138,7 +192,8 @@ def evaluate(
         after = _in_order(after, np.asarray(order, dtype=np.int64))
     others = None if control is None else Microdata.from_frame(control, _released(schema, Frame(control)))
     alike = before.n == after.n if linked is None else linked
-    return _measured(before, after, linked=alike, control=others, weights=weights, seed=seed, progress=progress)
+    names = method.protects(before) if method is not None else _differing(before, after) if alike else ()
+    return _measured(before, after, names, linked=alike, control=others, weights=weights, seed=seed, progress=progress)
 
 
 def evaluate_release(
@@ -159,7 +214,7 @@ def evaluate_release(
     """
     both = release.original, release.released
     if site is None:
-        return _measured(*both, linked=release.linked, seed=seed, progress=progress)
+        return _measured(*both, release.protected, linked=release.linked, seed=seed, progress=progress)
     prefix, seconds = site.prefix("measures"), risk_seconds(*both)
     of = [(kind, field.name) for kind in (Risk, Utility) for field in dataclasses.fields(kind)]
     of.remove((Risk, "linkage"))
@@ -168,7 +223,7 @@ def evaluate_release(
     found = dict(zip(of, site.map(_measure, jobs, "measuring"), strict=True))
     found[Risk, "linkage"] = linkage_in_blocks(site, *both) if release.linked else None
     utility, risk = ({name: value for (kind, name), value in found.items() if kind is one} for one in (Utility, Risk))
-    return _summed_up(*both, Utility(**utility), Risk(**risk))
+    return _summed_up(*both, release.protected, Utility(**utility), Risk(**risk))
 
 
 def _measure(store: Keeper, dumped: Any) -> Any:
@@ -185,6 +240,7 @@ def _measure(store: Keeper, dumped: Any) -> Any:
 def _measured(
     original: Microdata,
     released: Microdata,
+    protected: tuple[str, ...],
     *,
     linked: bool,
     control: Microdata | None = None,
@@ -203,17 +259,23 @@ def _measured(
         ),
     )
     found = in_turn(turns, progress)
-    return _summed_up(original, released, found["utility"], found["risk"])
+    return _summed_up(original, released, protected, found["utility"], found["risk"])
 
 
-def _summed_up(original: Microdata, released: Microdata, utility: Utility, risk: Risk) -> Evaluation:
-    loss = utility.overall.overall if utility.overall is not None else math.nan
-    return Evaluation(original, released, utility, risk, _headline(loss, risk.linkage, risk.intervals, risk.classes))
+def _summed_up(
+    original: Microdata, released: Microdata, protected: tuple[str, ...], utility: Utility, risk: Risk
+) -> Evaluation:
+    losses = utility.overall
+    found = _summary(None if losses is None else losses.each, protected, risk.linkage, risk.intervals, risk.classes)
+    headline = found.headline()
+    if losses is not None:  # the overall loss of an evaluation is that of its headline
+        utility = replace(utility, overall=replace(losses, overall=headline["loss"]))
+    return Evaluation(original, released, protected, utility, risk, headline)
 
 
 @one_thread()
-def summary(release: Release, *, progress: Progress | None = None) -> dict[str, float]:
-    """The few numbers that sum up a release, without the slower measures."""
+def summary(release: Release, *, progress: Progress | None = None) -> Summary:
+    """What sums up a release, without the slower measures."""
     if not release.linked:
         raise DataError(
             "records of the release are not linked to original ones, so that risk and loss by record are not defined.",
@@ -222,31 +284,66 @@ def summary(release: Release, *, progress: Progress | None = None) -> dict[str, 
     tables = release.original, release.released
     seconds = risk_seconds(*tables)
     turns = (
-        Turn("loss", seconds["intervals"], lambda _: overall_loss(*tables).overall),
+        Turn("losses", seconds["intervals"], lambda _: overall_loss(*tables).each),
         Turn("linkage", seconds["linkage"], lambda _: record_linkage(*tables)),
         Turn("intervals", seconds["intervals"], lambda _: interval_disclosure(*tables)),
         Turn("classes", seconds["classes"], lambda _: class_sizes(*tables)),
     )
-    return _headline(**in_turn(turns, progress))
+    return _summary(protected=release.protected, **in_turn(turns, progress))
 
 
-def _headline(
-    loss: float, linkage: Linkage | None, intervals: IntervalDisclosure | None, classes: ClassSizes
-) -> dict[str, float]:
-    """Score = (IL + DR) / 2 with IL = 100·loss and DR = 100·mean(right links, interval disclosure)."""
+def _summary(
+    losses: Mapping[str, float] | None,
+    protected: tuple[str, ...],
+    linkage: Linkage | None,
+    intervals: IntervalDisclosure | None,
+    classes: ClassSizes,
+) -> Summary:
     risk = linkage.expected.value if linkage is not None else math.nan
     interval = intervals.mean if intervals is not None else math.nan
-    return {
-        "risk": risk,
-        "loss": loss,
-        "score": 50 * (loss + (risk + interval) / 2),
-        "interval_disclosure": interval,
-        "k": classes.k,
-        "uniques": classes.uniques,
-    }
+    return Summary(losses, protected, risk, interval, classes.k, classes.uniques)
 
 
 # --------------------------------------------------------------------------------------- inside
+
+
+def _loss_over(losses: Mapping[str, float] | None, columns: Iterable[str]) -> tuple[float, str | None, float]:
+    """The mean loss of some columns, which of them lost most, and how much; undefined ones are left out."""
+    if losses is None:
+        return math.nan, None, math.nan
+    chosen = {name: losses[name] for name in columns}
+    loss = mean_of(chosen.values())
+    defined = {name: value for name, value in chosen.items() if not math.isnan(value)}
+    worst = max(defined, key=lambda name: defined[name], default=None)
+    return loss, worst, loss if worst is None else defined[worst]
+
+
+def _disclosure_risk(risk: float, interval_disclosure: float) -> float:
+    """DR, in percent."""
+    return 50 * (risk + interval_disclosure)
+
+
+def _differing(original: Microdata, released: Microdata) -> tuple[str, ...]:
+    """The columns in which some record has another value than before."""
+    columns = side_by_side(original, released, linked=True)
+    return tuple(name for name, pair in columns.items() if not same_values(*pair))
+
+
+def _in_papers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The figures that have a name in the papers: what it is here, its meaning and its value."""
+    head = values["headline"]
+    known = None not in (head["risk"], head["interval_disclosure"])
+    found: dict[str, dict[str, Any]] = {
+        "DR": {
+            "here": "50 × (headline.risk + headline.interval_disclosure)",
+            "meaning": "Disclosure risk in percent: the mean of right links and interval disclosure.",
+            "value": _disclosure_risk(head["risk"], head["interval_disclosure"]) if known else None,
+        }
+    }
+    for one in (HEADLINE["score"], *MEASURES):
+        if one.paper:
+            found[one.paper] = {"here": one.where, "meaning": one.about, "value": value_at(values, one.where)}
+    return found
 
 
 def _released(schema: Schema, frame: Frame) -> Schema:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .measures.meaning import HEADLINE, MEASURES, value_at
 from .measures.risk import Rate
 from .measures.utility._moments import same_values
 from .methods import Method
@@ -26,6 +27,9 @@ __all__ = ["page", "to_know"]
 BINS, BARS, LEVELS = 30, 12, 3
 TOGETHER = 12  # columns whose correlations can be read side by side
 ALIKE = 3  # notes of the same kind that are told one by one
+CHOICES = 6  # of columns that an intruder may hold: the worst are shown
+NAMED = 6  # columns that are named in a sentence
+_ABOUT = {one.where: one.about for one in MEASURES}
 
 
 def page(evaluation: Evaluation, release: Release | None, method: Method | None) -> dict[str, Any]:
@@ -74,23 +78,24 @@ def to_know(release: Release) -> list[str]:
 
 def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
     head, risk = evaluation.headline, evaluation.risk
-    cards = [_card(head["loss"], "loss", "0 is none, 1 is every record replaced by the mean")]
-    if risk.linkage is not None:
-        rate = risk.linkage.expected
-        about = f"share of records linked rightly; a random guess reaches {number(rate.baseline, 2)}"
-        cards.append(_card(head["risk"], "risk", about))
-        cards.append(_card(head["score"], "score", "half of loss and risk in percent; smaller is better"))
-    cards.append(_card(head["k"], "smallest class", "records that share all quasi-identifiers"))
-    cards.append(
-        _card(
-            head["uniques"], "unique records", f"of {risk.classes.records:,}; before {risk.classes.original_uniques:,}"
-        )
-    )
+    names = evaluation.protected
+    over = f" Protected: {', '.join(names) or 'none'}." if len(names) <= NAMED else f" {len(names)} are protected."
+    cards = [_card(head, "loss", over if risk.linkage is not None else " It needs linked records.")]
+    if head["worst_column"] is not None:
+        cards.append(_card(head, "worst_loss", name=f"loss of {head['worst_column']}, the worst column"))
+    if risk.linkage is not None and risk.intervals is not None:
+        cards.append(_card(head, "risk", f" A random guess reaches {number(risk.linkage.expected.baseline, 2)}."))
+        cards.append(_card(head, "interval_disclosure"))
+        parts = f" Here {number(100 * head['loss'])} and {number(50 * (head['risk'] + head['interval_disclosure']))}."
+        cards.append(_card(head, "score", parts))
+    cards.append(_card(head, "k", f" Before: {risk.classes.original_k:,}."))
+    cards.append(_card(head, "uniques", f" Of {risk.classes.records:,}; before {risk.classes.original_uniques:,}."))
     return cards
 
 
-def _card(value: float, name: str, about: str) -> dict[str, str]:
-    return {"value": number(float(value)), "name": name, "about": about}
+def _card(head: Mapping[str, Any], key: str, more: str = "", name: str | None = None) -> dict[str, str]:
+    meaning = HEADLINE[key]
+    return {"value": number(float(head[key])), "name": name or meaning.title, "about": meaning.about + more}
 
 
 def _column(evaluation: Evaluation, name: str) -> dict[str, Any]:
@@ -103,7 +108,7 @@ def _column(evaluation: Evaluation, name: str) -> dict[str, Any]:
         "changed": _changed_share(before, after) if overall is not None else "–",
         "same": _same(evaluation, name),
     }
-    return facts | _figure(before, after)
+    return facts | _figure(before, after) | {"words": _categories(before, after)}
 
 
 def _same(evaluation: Evaluation, name: str) -> bool:
@@ -136,6 +141,24 @@ def _figure(before: Column, after: Column) -> dict[str, Any]:
         "before": before.counts[top].tolist(),
         "after": after.counts[top].tolist(),
     }
+
+
+def _categories(before: Column, after: Column) -> str:
+    """How many categories there were and are, which vanished, and how many of them the chart shows."""
+    if not isinstance(before, CategoricalColumn) or not isinstance(after, CategoricalColumn):
+        return ""
+    old, new = before.counts > 0, after.counts > 0
+    gone = old & ~new
+    words = f"{old.sum():,} categories before, {new.sum():,} after"
+    if gone.any():
+        records = int(before.counts[gone].sum())
+        words += f"; {gone.sum():,} vanished, which {records:,} record{'s' * (records != 1)} had"
+    if (new & ~old).any():
+        words += f"; {(new & ~old).sum():,} are new"
+    if isinstance(before, TaxonomicColumn):
+        return f"{words}. The chart shows the branches that hold them, at most {LEVELS} levels below the top."
+    every = len(before.categories)
+    return f"{words}. The chart shows the {BARS} commonest of {every:,}." if every > BARS else f"{words}."
 
 
 def _tree(before: TaxonomicColumn, after: TaxonomicColumn) -> Branch:
@@ -209,48 +232,111 @@ def _most_changed(names: list[str], each: Mapping[tuple[str, str], float]) -> li
 
 
 def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
-    makers = (_attacks, _classes, _moments, _further)
+    makers = (_attacks, _ranks, _changes_in_rank, _classes, _moments, _measures)
     return [section for section in (make(evaluation) for make in makers) if section["rows"]]
+
+
+def _row(name: str, *cells: Any, about: str = "") -> dict[str, Any]:
+    return {"name": name, "about": about, "cells": cells}
 
 
 def _attacks(evaluation: Evaluation) -> dict[str, Any]:
     risk = evaluation.risk
-    rates: list[tuple[str, Rate]] = []
+    rates: list[tuple[str, Rate, str]] = []
     if risk.linkage is not None:
-        rates.append(("linked by all quasi-identifiers (expected)", risk.linkage.expected))
-        rates.append(("linked, and no other record is as near", risk.linkage.unique))
-        rates += [(f"linked by {', '.join(one.attributes)} only", one.expected) for one in risk.partial_linkage[:6]]
+        rates.append(("linked by all quasi-identifiers", risk.linkage.expected, "risk.linkage.expected.value"))
+        rates.append(("linked, and no other record is as near", risk.linkage.unique, "risk.linkage.unique.value"))
+        rates += [
+            (f"linked by {', '.join(one.attributes)} only", one.expected, "risk.partial_linkage")
+            for one in risk.partial_linkage[:CHOICES]
+        ]
     if risk.intervals is not None:
         percent = risk.intervals.percent
-        rates += [(f"{name} within {percent:g} % of the ranks", one) for name, one in risk.intervals.attributes.items()]
+        rates += [
+            (f"{name} within {percent:g} % of the ranks", one, "risk.intervals.attributes.*.value")
+            for name, one in risk.intervals.attributes.items()
+        ]
     rates += [
-        (f"{name} guessed from the nearest record: {level}", guess.targets)
+        (f"{name} guessed from the nearest record: {level}", guess.targets, "risk.inference")
         for name, one in risk.inference.items()
         for level, guess in one.levels.items()
     ]
+    about = "Shares of records, each with its 95 % interval and what a random guess reaches."
+    if len(risk.partial_linkage) > CHOICES:
+        about += f" Of {len(risk.partial_linkage)} choices of one or two columns the {CHOICES} worst are shown."
     return {
         "title": "What an intruder could learn",
-        "about": "Shares of records, each with its 95 % interval and what a random guess reaches.",
+        "about": about,
         "header": ["attack", "share", "from", "to", "random guess"],
-        "rows": [(name, one.value, one.low, one.high, one.baseline) for name, one in rates],
+        "rows": _told_once((name, (one.value, one.low, one.high, one.baseline), where) for name, one, where in rates),
+    }
+
+
+def _told_once(rows: Iterable[tuple[str, tuple[Any, ...], str]]) -> list[dict[str, Any]]:
+    """Rows, with what a figure means beside the first of its kind."""
+    told: set[str] = set()
+    found = []
+    for name, cells, where in rows:
+        found.append(_row(name, *cells, about="" if where in told else _ABOUT[where]))
+        told.add(where)
+    return found
+
+
+def _ranks(evaluation: Evaluation) -> dict[str, Any]:
+    risk = evaluation.risk
+    quantiles = {
+        "lower_quartile": "lower quartile",
+        "median": "median",
+        "upper_quartile": "upper quartile",
+        "largest": "largest",
+    }
+    return {
+        "title": "Ranks that give values away",
+        "about": "r_xz is the rank correlation of original and released values: 1 gives them away, 0 is random order. "
+        "The change in rank is how far records moved in the order of the column; of equal values the mean rank counts, "
+        "and codes are ordered by their marginality.",
+        "header": ["column", "r_xz", "same rank", "mean change", "in random order", *quantiles.values()],
+        "rows": [
+            _row(
+                name,
+                risk.rank_correlation[name].value,
+                one.unchanged.value,
+                one.mean,
+                one.baseline,
+                *(getattr(one, quantile) for quantile in quantiles),
+            )
+            for name, one in risk.change_in_rank.items()
+        ],
+    }
+
+
+def _changes_in_rank(evaluation: Evaluation) -> dict[str, Any]:
+    counts = {name: one.counts for name, one in evaluation.risk.change_in_rank.items()}
+    changes = max(counts.values(), key=len, default={})
+    return {
+        "title": "Records by change in rank",
+        "about": "How many records moved by how many ranks.",
+        "header": ["change in rank", *counts],
+        "rows": [_row(change, *(one.get(change, 0) for one in counts.values())) for change in changes],
     }
 
 
 def _classes(evaluation: Evaluation) -> dict[str, Any]:
     risk = evaluation.risk
-    rows: list[tuple[Any, ...]] = [
-        ("records alone in their class", risk.classes.original_uniques, risk.classes.uniques),
-        ("smallest class (k)", risk.classes.original_k, risk.classes.k),
-        ("highest prosecutor risk", None, risk.reidentification.prosecutor.highest),
-        ("marketer risk", None, risk.reidentification.marketer.value),
+    found, of_classes = risk.reidentification, risk.classes
+    rows: list[tuple[str, tuple[Any, ...], str]] = [
+        ("records alone in their class", (of_classes.original_uniques, of_classes.uniques), "risk.classes.uniques"),
+        ("smallest class (k)", (of_classes.original_k, of_classes.k), "risk.classes.k"),
+        ("highest prosecutor risk", (None, found.prosecutor.highest), "risk.reidentification.prosecutor.highest"),
+        ("marketer risk", (None, found.marketer.value), "risk.reidentification.marketer.value"),
     ]
-    rows += [(f"l-diversity of {name}", None, one.l) for name, one in risk.diversity.items()]
-    rows += [(f"t-closeness of {name}", None, one.t) for name, one in risk.closeness.items()]
+    rows += [(f"l-diversity of {name}", (None, one.l), "risk.diversity.*.l") for name, one in risk.diversity.items()]
+    rows += [(f"t-closeness of {name}", (None, one.t), "risk.closeness.*.t") for name, one in risk.closeness.items()]
     return {
         "title": "Classes of records that look alike",
         "about": "Records with the same values of all quasi-identifiers form a class.",
         "header": ["", "before", "after"],
-        "rows": rows,
+        "rows": _told_once(rows),
     }
 
 
@@ -261,21 +347,25 @@ def _moments(evaluation: Evaluation) -> dict[str, Any]:
         "title": "Means and variances",
         "about": "Relative changes in the columns that changed; of categories and codes, those of their marginality.",
         "header": ["column", "mean", "variance"],
-        "rows": [(name, changes.means.each.get(name), changes.variances.each.get(name)) for name in names],
+        "rows": [_row(name, changes.means.each.get(name), changes.variances.each.get(name)) for name in names],
     }
 
 
-def _further(evaluation: Evaluation) -> dict[str, Any]:
-    utility = evaluation.utility
+def _measures(evaluation: Evaluation) -> dict[str, Any]:
+    """Every measure that is one figure, under our name and that of the papers."""
+    values = evaluation.to_dict()
+    disclosure = values["papers"]["DR"]
+    rows = [
+        _row(HEADLINE["score"].title, "Score", values["headline"]["score"], about=HEADLINE["score"].about),
+        _row("disclosure risk", "DR", disclosure["value"], about=disclosure["meaning"]),
+    ]
+    for one in MEASURES:
+        value = value_at(values, one.where)
+        if isinstance(value, int | float):
+            rows.append(_row(one.title, one.paper or "–", value, about=one.about))
     return {
-        "title": "Further losses",
-        "about": "0 is none.",
-        "header": ["measure", "loss"],
-        "rows": [
-            ("IL, information loss of the numbers (percent)", utility.information.overall),
-            ("distance correlations, mean change", utility.distance_correlations.overall),
-            ("rank correlations, mean change", utility.rank_correlations.overall),
-            ("regression, 1 - overlap of confidence intervals", utility.regression.overall),
-            ("records that change branch of the taxonomy, mean share", utility.chapters.loss.overall),
-        ],
+        "title": "Every measure, with its name in the papers",
+        "about": "Of losses 0 is none. But for the loss itself they are over all columns, untouched ones included.",
+        "header": ["measure", "in the papers", "value"],
+        "rows": rows,
     }

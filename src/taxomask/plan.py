@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from .errors import PlanError, TaxomaskError, did_you_mean
 from .methods import METHODS, Method, Pipeline
 from .microdata import Kind, Role, Schema
-from .microdata.attribute import BUILTIN, MATCH, UNMAPPED
+from .microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from .microdata.files import is_address
 from .microdata.yaml_file import read_yaml
 
@@ -33,7 +33,13 @@ class Limits(_Part):
         None, ge=0, le=1, description="The largest acceptable share of records that an intruder links correctly."
     )
     loss: float | None = Field(
-        None, ge=0, description="The largest acceptable overall loss: 0 is none, 1 is all records replaced by the mean."
+        None,
+        ge=0,
+        description="The largest acceptable loss, the mean over the protected columns: 0 is none, 1 is every value "
+        "replaced by the average.",
+    )
+    worst_loss: float | None = Field(
+        None, ge=0, description="The largest acceptable loss of the protected column that loses most."
     )
 
 
@@ -74,7 +80,7 @@ class Plan(_Part):
     ...     "method": {"name": "microaggregation", "k": 5},
     ... })
     >>> plan.method
-    Microaggregation(k=5, ...)
+    Microaggregation(k=5)
     """
 
     attributes: Schema
@@ -82,11 +88,20 @@ class Plan(_Part):
     compare: tuple[Method, ...] = ()
     data: str | None = None
     seed: int | None = Field(None, ge=0)
-    limits: Limits = Limits(risk=None, loss=None)
+    limits: Limits = Limits(risk=None, loss=None, worst_loss=None)
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
     outside: bool = False
     folder: Path = Field(Path(), exclude=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Without the seed."""
+        yield "attributes", len(self.attributes)
+        yield "method", self.method
+        if self.compare:
+            yield "compare", len(self.compare)
+        yield "data", self.data
+        yield "engine", self.engine.name
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Plan:
@@ -163,10 +178,11 @@ def make_method(entry: object) -> Method:
         raise PlanError(f"there is no method {name!r}.", hint=did_you_mean(str(name), METHODS))
     kind = METHODS[name]
     fields = {field.name: field for field in dataclasses.fields(kind)}
-    values = {key: _parameter(value) for key, value in entry.items() if key != "name"}
-    for key in values:
-        if key not in fields:
+    for key in entry:
+        if key not in fields and key != "name":
             raise PlanError(f"method {name!r} has no parameter {key!r}.", hint=did_you_mean(str(key), fields))
+    hints = typing.get_type_hints(kind)
+    values = {key: _parameter(value, hints[key]) for key, value in entry.items() if key != "name"}
     for key, field in fields.items():
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if required and key not in values:
@@ -188,11 +204,12 @@ def vary(entry: Mapping[str, Any]) -> Iterator[Method]:
         yield make_method({**fixed, **dict(zip(varied, values, strict=True))})
 
 
-def _parameter(value: Any) -> Any:
-    if isinstance(value, Mapping) and "name" in value:
+def _parameter(value: Any, hint: Any) -> Any:
+    of_methods = hint is Method or Method in typing.get_args(hint)  # not a column that is called "name"
+    if of_methods and isinstance(value, Mapping) and "name" in value:
         return make_method(value)
     if isinstance(value, list):
-        return tuple(_parameter(one) for one in value)
+        return tuple(_parameter(one, hint) for one in value)
     return value
 
 
@@ -305,6 +322,7 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "normalize": {"type": "array", "items": text},
             "missing": values,
             "unmapped": {"enum": list(UNMAPPED)},
+            "decimals": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST_DECIMALS}, {"const": "exact"}]},
             "note": text,
         },
     }

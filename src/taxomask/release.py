@@ -7,7 +7,7 @@ import platform
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,16 @@ from .engines import Here
 from .errors import PromiseError
 from .leaks import identifier_checks
 from .methods import Check, Masked, Method, Progress, Promise
+from .methods.decimals import rounded
 from .microdata import Microdata, Schema
 from .microdata.frames import Frame
 from .one_thread import one_thread
+from .showing import few, line, view
 
 __all__ = ["Release", "checked", "fingerprint", "protect", "stop_if_broken", "untouched_notes", "versions"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A protected table and what is known about it.
 
@@ -36,7 +38,7 @@ class Release:
     ----------
     data
         The protected table: the same kind of frame, rows in the same order, columns and types as before; identifiers
-        gone.
+        gone. Numbers that a method made have at most as many decimals as `Attribute.decimals` says.
     copies
         Where the method makes several protected tables: all of them; ``data`` is the first.
     groups
@@ -63,8 +65,29 @@ class Release:
     audit: dict[str, Any]
     original: Microdata
     released: Microdata
-    _masked: Masked = field(repr=False)
-    _promises: tuple[Promise, ...] = field(repr=False)
+    _masked: Masked
+    _promises: tuple[Promise, ...]
+
+    def __repr__(self) -> str:
+        return line(
+            f"<Release of {self.released.n:,} records by {self.audit['method']}: {few(self.protected)} protected, "
+            f"{sum(check.holds for check in self.promise)} of {len(self.promise)} promises hold>"
+        )
+
+    def _repr_html_(self) -> str:
+        schema, changed = self.original.schema, self.protected
+        same = [name for name in schema if name not in (*changed, *schema.identifiers)]
+        facts = [
+            ("method", self.audit["method"]),
+            ("records", f"{self.released.n:,}"),
+            ("protected", few(changed, 30) or "none"),
+            ("released as they are", few(same, 30) or "none"),
+            ("removed (identifiers)", few(schema.identifiers, 30) or "none"),
+            *(("to know", note) for note in self.notes),
+        ]
+        rows = [("holds" if one.holds else "DOES NOT HOLD", one.promise, one.found) for one in self.promise]
+        about = "The protected table is in .data; all else is for the custodian."
+        return view("Release", about, facts=facts, header=("", "promise", "what was found"), rows=rows)
 
     @property
     def linked(self) -> bool:
@@ -117,7 +140,8 @@ def protect(
     started = time.time()
     data = Microdata.from_frame(frame, schema)
     promises = method.promises(data)
-    masked = method.spread(Here(progress), data, np.random.default_rng(seed))
+    site = Here(progress)
+    masked = rounded(site, data, method.spread(site, data, np.random.default_rng(seed)), method, promises)
     copies = tuple(copy.to_frame() for copy in masked.copies or (masked.data,))
     checks = tuple(
         check

@@ -20,6 +20,7 @@ from .engines.stored import StoredSite, opened
 from .errors import DataError, PlanError, PromiseError
 from .leftovers import sweep, temporary_name
 from .methods import Check, Method
+from .methods.decimals import rounded
 from .microdata.casting import take
 from .microdata.files import MANIFEST, Folder, Source, is_address, open_table, write_table
 from .microdata.frames import Frame
@@ -63,6 +64,7 @@ def protect_stored(site: StoredSite, method: Method, *, seed: int | None = None)
             f"{method.name} makes several tables, or records of its own, which needs a table in memory.",
             hint="Write 'engine: memory' in the plan.",
         )
+    masked = rounded(site, data, masked, method, promises)
     audit = {
         "method": method.name,
         "parameters": method.parameters(),

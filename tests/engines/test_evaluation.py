@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import taxomask as tm
@@ -47,4 +48,7 @@ def _measured(engine: Engine, parquet: Path, method: tm.methods.Method, folder: 
     with Store.temporary(folder / "store") as store:
         site = open_stored(str(parquet), SCHEMA, store, engine)
         release = protect_stored(site, method, seed=SEED)
-        return json.dumps(evaluate_release(release, site=site).to_dict())
+        found = evaluate_release(release, site=site)
+        assert isinstance(found.to_frame(), pa.Table)
+        assert len(repr(found)) <= 300
+        return json.dumps(found.to_dict())

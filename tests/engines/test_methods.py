@@ -49,6 +49,18 @@ CASES: dict[str, Method] = {
     "reverse mapping of microaggregation": tm.ReverseMapping(tm.Microaggregation(**BLOCKS)),
     "imputation": tm.Imputation(attributes=("age", "dx"), given=("sex", "grade", "income")),
     "recoding": tm.Recoding({"dx": 3}),
+    "recoding by rules": tm.Recoding(
+        rules={
+            "age": {30: [None, 40], 60: [40, 80]},
+            "weight": {70: [60, 80]},
+            "born": {"1950-01-01": ["1900-01-01", "1970-01-01"]},
+            "sex": {"any": ["f", "m"]},
+            "grade": {"mid": ["low", "mid"]},
+            "region": {12: [1, 2]},
+            "dx": {"CH 390-459": ["390-392", "401-405"], "CH 800-999": ["CH 800-999"]},
+        },
+        others={"age": 85},
+    ),
     "rounding": tm.Rounding({"age": 5, "income": 100, "weight": 2}, random=True),
     "top and bottom coding": tm.TopBottomCoding(bottom={"age": 5}, top={"age": 90, "weight": 80}),
     "generalisation": tm.Generalisation(3),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import datetime
+import decimal
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import taxomask as tm
+from taxomask.methods.promises import MeanAndVariance
+from taxomask.microdata.frames import Frame
 from taxomask.partition.aggregate import Groups, aggregate
 from taxomask.records import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode
 
@@ -68,6 +72,87 @@ def test_keeps_variances(discharges: pa.Table, discharge_schema: tm.Schema) -> N
         before, after = discharges[name].to_numpy().astype(float), release.data[name].to_numpy()
         assert after.mean() == pytest.approx(before.mean())
         assert after.var(ddof=1) == pytest.approx(before.var(ddof=1))
+
+
+NUMBER = tm.Schema([tm.Attribute("x", role="quasi_identifier", kind="continuous")])
+
+
+def moments(values: Any) -> tuple[float, float]:
+    """The mean and the variance of what is there."""
+    present = [float(value) for value in values if value is not None]
+    return float(np.mean(present)), float(np.var(present, ddof=1))
+
+
+def test_keeps_mean_and_variance_where_values_are_missing() -> None:
+    """The missing cell between 10 and 11 becomes 10.5, and moves the mean of the averages away from 15."""
+    values = [1, 2, 3, 10, 11, None, 30, 31, 32]
+    release = tm.protect(pa.table({"x": values}), NUMBER, tm.Microaggregation(3, keep_variance=True))
+    assert moments(release.data["x"].to_pylist()) == pytest.approx((15.0, moments(values)[1]), rel=1e-12)
+    assert str(release.promise[-1]).startswith("holds: the mean and variance of x are kept (largest difference ")
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-20, 20), st.integers(-20, 20)), min_size=2, max_size=20),
+    st.integers(2, 4),
+    st.sampled_from([0, 10**9]),
+)
+@settings(max_examples=100)
+def test_keeps_mean_and_variance(cells: list[int | None], k: int, offset: int) -> None:
+    """Unless one value is released, which has no variance, or none."""
+    values = [None if one is None else offset + one / 8 for one in cells]
+    if len(values) < k:
+        return
+    release = tm.protect(
+        pa.table({"x": pa.array(values, pa.float64())}), NUMBER, tm.Microaggregation(k, keep_variance=True)
+    )
+    before, after = ([v for v in some if v is not None] for some in (values, release.data["x"].to_pylist()))
+    said = release.promise[-1].promise
+    if not before or not after:
+        assert said == "no number is left"
+        return
+    assert np.mean(after) == pytest.approx(np.mean(before), abs=1e-15 * offset + 1e-12)
+    if len(set(after)) > 1:
+        assert moments(after)[1] == pytest.approx(moments(before)[1], rel=1e-6)
+        assert said == "the mean and variance of x are kept"
+    else:
+        constant = len(set(before)) == 1
+        assert said == f"the mean {'and variance of x are' if constant else 'of x is'} kept"
+
+
+def test_equal_averages_are_not_stretched() -> None:
+    """0.1 + 0.3 and 0.2 + 0.2 have halves that differ in the last bit, of which no variance can be made."""
+    from taxomask.methods.microaggregation import _with_moments_of
+
+    column: Any = tm.Microdata.from_frame(pa.table({"x": [0.1, 0.3, 0.7, 0.2, 0.2, 0.7]}), NUMBER).columns["x"]
+    averaged = aggregate(column, Groups(np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)))
+    released: Any = _with_moments_of(column, averaged)
+    assert released.values.tolist() == pytest.approx([1.1 / 3] * 6, rel=1e-15)
+    assert len(set(released.values.tolist())) == 1
+
+
+def test_mean_and_variance_of_rounded_types() -> None:
+    """Dates and decimals are rounded when they are written: as far as that goes, their moments are kept."""
+    days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=day) for day in (0, 3, 5, 30, 34, 39, 90, 99)]
+    money = [decimal.Decimal(cents) / 100 for cents in (105, 110, 133, 990, 1000, 1021, 5000, 5003)]
+    for values, unit in ((days, 0.5), (money, 0.005)):
+        table = pa.table({"x": values})
+        release = tm.protect(table, NUMBER, tm.Microaggregation(3, keep_variance=True))
+        assert release.data.schema == table.schema
+        before, after = (tm.Microdata.from_frame(one, NUMBER).columns["x"].values for one in (table, release.data))  # type: ignore[attr-defined]
+        assert abs(after.mean() - before.mean()) <= unit
+        assert abs(after.std(ddof=1) - before.std(ddof=1)) <= 1.5 * unit
+    single = pa.table({"x": pa.array([1, 2, 3, 10, 11, 12], pa.float32())})
+    assert tm.protect(single, NUMBER, tm.Microaggregation(3, keep_variance=True)).data.schema == single.schema
+
+
+@pytest.mark.parametrize("change", [lambda x: x + 1, lambda x: 15 + 1.01 * (x - 15)])
+def test_a_mean_or_a_variance_that_was_lost_is_noticed(change: Any) -> None:
+    values = [1, 2, 3, 10, 11, None, 30, 31, 32]
+    release = tm.protect(pa.table({"x": values}), NUMBER, tm.Microaggregation(3, keep_variance=True))
+    promise = next(one for one in release._promises if isinstance(one, MeanAndVariance))
+    changed = pa.table({"x": [change(x) for x in release.data["x"].to_pylist()]})
+    assert promise.check(release.original, Frame(release.data), release._masked).holds
+    assert not promise.check(release.original, Frame(changed), release._masked).holds
 
 
 def test_offsets_do_not_matter(discharges: pa.Table, discharge_schema: tm.Schema) -> None:

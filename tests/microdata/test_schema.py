@@ -62,7 +62,8 @@ def test_a_schema_is_a_mapping_in_order() -> None:
     assert len(schema) == 5
     assert schema["age"].kind is Kind.CONTINUOUS
     assert "pay" in schema
-    assert "'age': quasi_identifier, continuous" in repr(schema)
+    assert "quasi_identifier age" in repr(schema)
+    assert "'age': quasi_identifier, continuous" in repr(schema["age"])
 
 
 def test_names_by_role() -> None:

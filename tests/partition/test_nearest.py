@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from methods.conftest import SCHEMA, tables
+from naive import equally_near
 from taxomask.measures.side_by_side import side_by_side
 from taxomask.partition.nearest import Distinct, Neighbours
 from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
@@ -19,7 +20,7 @@ NAMES = ("number", "grade", "plain", "concept")
 
 def naive(space: RecordDistance, queries: RecordDistance) -> tuple[list[float], list[int]]:
     found = [space.squared_from(numbers, codes) for numbers, codes in zip(*queries.coordinates, strict=True)]
-    return [one.min() for one in found], [int((one == one.min()).sum()) for one in found]
+    return [one.min() for one in found], [int(equally_near(one, space.slack / 1e-14).sum()) for one in found]
 
 
 def random_space(n: int, seed: int, *, coarse: bool, missing: float, terms: str = "nngtf") -> RecordDistance:

@@ -10,7 +10,7 @@ import typer
 from ..errors import PlanError
 from .files import check_free
 from .protect import PlanFile, Quiet
-from .show import print_json, print_table, progress_bar
+from .show import print_json, print_meanings, print_table, progress_bar
 
 if TYPE_CHECKING:
     from ..comparison import Choice, RUMap
@@ -76,6 +76,7 @@ def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
 
 
 def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
+    from ..measures.meaning import headline_meaning
     from ..report.figures import number
 
     columns = list(dict.fromkeys(name for point in found.points for name in point.numbers))
@@ -83,7 +84,8 @@ def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
         (point.label, *(number(point.numbers.get(name), 4) for name in columns), "*" if point.front else "")
         for point in found.points
     ]
-    print_table(["method", *columns, "front"], rows)
+    print_table(["method", *(headline_meaning(name).title for name in columns), "front"], rows)
+    print_meanings(columns, found.protected)
     for label, reason in found.failed:
         print(f"Could not be run: {label}: {reason}")
     if best:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..checks import check_integer
 from ..errors import DataError
-from .show import print_facts, print_table, progress_bar, share
+from .show import print_facts, print_figures, print_meanings, print_table, progress_bar, share
 
 if TYPE_CHECKING:
     from ..carrying_out import Outcome
@@ -107,6 +107,8 @@ def _about_the_codes() -> None:
             ("semantic correlation", f"{correlation:.3f} between diagnosis and procedure"),
         ],
     )
+    print("  Marginality is the sum of the semantic distances of a code to the codes of all records. A semantic")
+    print("  correlation is 0 for no connection and 1 for a complete one.")
 
 
 def _inspect(place: Path, method: Method) -> None:
@@ -133,10 +135,17 @@ def _compare(plan: Plan, place: Path, progress: Callable[[float], None]) -> None
     _, table = read_for(plan)
     found = compare(table, plan.attributes, plan.compare, progress=progress)
     found.to_html(place / "map.html")
-    print("2. Compare: what can be had. Risk is the share of records that an intruder links correctly; a loss of 1 is")
-    print("   every record replaced by the average. * marks what nothing else beats in both")
-    rows = [(one.label, f"{one.risk:.3f}", f"{one.loss:.3f}", "*" if one.front else "") for one in found.points]
-    print_table(["method", "risk", "loss", ""], rows)
+    print("2. Compare: what can be had. * marks what nothing else beats in risk and loss")
+    rows = [
+        (one.label, f"{one.risk:.3f}", f"{one.loss:.3f}", _worst(one.numbers), "*" if one.front else "")
+        for one in found.points
+    ]
+    print_table(["method", "risk", "loss", "worst column", ""], rows)
+    print_meanings(["risk", "loss", "worst_column"], found.protected)
+
+
+def _worst(numbers: Mapping[str, Any]) -> str:
+    return "–" if numbers["worst_column"] is None else f"{numbers['worst_column']} ({numbers['worst_loss']:.3f})"
 
 
 def _about_the_release(outcome: Outcome) -> None:
@@ -147,16 +156,12 @@ def _about_the_release(outcome: Outcome) -> None:
     )
     if outcome.evaluation is None:
         return
-    numbers, overall = outcome.evaluation.headline, outcome.evaluation.utility.overall
-    loss = overall.each if overall is not None else {}
-    print_facts(
-        "\n4. Report: what it cost and what it risks",
-        [
-            ("records linked rightly", f"{100 * numbers['risk']:.1f} %"),
-            ("loss over all", f"{100 * numbers['loss']:.1f} %"),
-            *((f"  {name}", f"{100 * value:.1f} %") for name, value in loss.items()),
-        ],
-    )
+    print("\n4. Report: what it cost and what it risks")
+    print_figures(outcome.evaluation.headline)
+    overall = outcome.evaluation.utility.overall
+    if overall is not None:
+        protected = [(name, f"{overall.each[name]:.4f}") for name in outcome.evaluation.protected]
+        print_facts("The loss of each protected column", protected)
 
 
 def _before_and_after(outcome: Outcome) -> None:

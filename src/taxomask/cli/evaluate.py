@@ -10,10 +10,12 @@ import typer
 from ..errors import DataError
 from .files import check_free
 from .protect import PlanFile, Quiet
-from .show import print_facts, print_json, progress_bar
+from .show import print_figures, print_json, progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ..methods import Method
 
 __all__ = ["evaluate"]
 
@@ -48,34 +50,33 @@ def evaluate(
     read = Plan.read(plan)
     source, before = read_for(read, original)
     target, after = read_for(read, protected, safe_cells=read.output.escape_cells)
-    order, linked = None, False if unlinked else None
+    order, linked, method = None, False if unlinked else None, None
     if not same_order and not unlinked:
-        order, linked = _from_audit(protected, audit or audit_path(protected), after.num_rows)
+        order, linked, method = _from_audit(protected, audit or audit_path(protected), after.num_rows)
     with naming(source):
         Microdata.from_frame(before, read.attributes)  # what is wrong here is not the fault of the protected table
     with naming(target), progress_bar("Measuring", quiet=quiet or json) as progress:
-        found = measure(before, after, read.attributes, order=order, linked=linked, progress=progress)
+        found = measure(before, after, read.attributes, method, order=order, linked=linked, progress=progress)
     if output is not None:
         found.to_html(output)
     if json:
         return print_json(found.to_dict())
     if quiet:
         return None
-    names = {"risk": "share of records linked rightly", "loss": "loss (0 none, 1 all replaced by the mean)"}
-    print_facts(
-        f"{protected} against {original}",
-        [(names.get(name, name.replace("_", " ")), f"{value:.4g}") for name, value in found.headline.items()],
-    )
+    print(f"{protected} against {original}")
+    print_figures(found.headline)
+    print(f"Protected columns: {', '.join(found.protected) or 'none'}.")
     if output is not None:
         print(f"The report is in {output}.")
     return None
 
 
-def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | None, bool | None]:
-    """What the private audit knows: the order in which rows were written, and whether they correspond at all."""
+def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | None, bool | None, Method]:
+    """What the private audit knows: the order in which rows were written, whether they correspond, and the method."""
     import json
 
     from ..microdata.files import is_address
+    from ..plan import make_method
     from ..publishing import row_order
 
     if not path.exists():
@@ -89,6 +90,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
         own = own and (is_address(protected) or _is_of(record["file_sha256"], Path(protected)))
         order = None if record["rows"] == "kept" else row_order(record["seed"], record["records"])
         linked = None if record["linked"] else False
+        method = make_method({"name": record["method"], **record["parameters"]})
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DataError(f"{path} is not an audit of taxomask.", hint="Name the one written with the table.") from None
     if not own:
@@ -96,7 +98,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
             f"{path} is the audit of another table than {protected}, or the table was changed since.",
             hint="Name its own audit with --audit; or say --same-order or --unlinked.",
         )
-    return order if linked is None else None, linked
+    return order if linked is None else None, linked, method
 
 
 def _is_of(hashes: dict[str, str], path: Path) -> bool:

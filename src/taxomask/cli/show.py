@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ProgressBar", "print_facts", "print_json", "print_table", "progress_bar", "share"]
+__all__ = [
+    "ProgressBar",
+    "print_facts",
+    "print_figures",
+    "print_json",
+    "print_meanings",
+    "print_table",
+    "progress_bar",
+    "share",
+]
 
 
 def print_json(value: Any) -> None:
@@ -22,6 +31,26 @@ def print_facts(title: str, facts: Iterable[tuple[str, object]]) -> None:
     width = max(len(name) for name, _ in facts)
     for name, value in facts:
         print(f"  {name:<{width}}  {value}")
+
+
+def print_figures(figures: Mapping[str, Any]) -> None:
+    """Figures of a headline, each with its meaning."""
+    from ..measures.meaning import headline_meaning
+    from ..report.figures import number
+
+    words = {name: headline_meaning(name) for name in figures}
+    rows = [(words[name].title, number(value, 4), words[name].about) for name, value in figures.items()]
+    print_table(["figure", "value", "what it means"], rows)
+
+
+def print_meanings(names: Iterable[str], protected: Iterable[str]) -> None:
+    """What the figures of compared methods mean, a line each; their losses are over the same protected columns."""
+    from ..measures.meaning import headline_meaning
+
+    words = [headline_meaning(name) for name in names]
+    over = f"Every loss is over the columns that any of these methods protects: {', '.join(protected)}."
+    print_facts("What they mean", [*((one.title, one.about) for one in words), ("", over)])
+    print()
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

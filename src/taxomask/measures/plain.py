@@ -10,8 +10,32 @@ from typing import Any
 import numpy as np
 
 from ..microdata import Column
+from ..showing import line
 
-__all__ = ["plain"]
+__all__ = ["Result", "plain"]
+
+
+class Result:
+    """A frozen dataclass that can be written as plain values, for JSON, and shows its single figures only."""
+
+    def __init_subclass__(cls) -> None:
+        """The repr that a dataclass makes shows every record, column and pair of columns."""
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            part = getattr(self, field.name)
+            value = getattr(part, "overall", getattr(part, "value", part))
+            if isinstance(value, int | float):
+                shown.append(f"{field.name} {value:.4g}")
+        return line(f"<{type(self).__name__}: {', '.join(shown)}>")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: pairs of attributes are joined by " × ", and what is not defined is None."""
+        values: dict[str, Any] = plain(self)
+        return values
 
 
 def plain(value: Any) -> Any:

@@ -40,6 +40,9 @@ class OriginalOrMissing(Promise):
 
     attributes: tuple[str, ...]
 
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes
+
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         changed = 0
         for name in self.attributes:

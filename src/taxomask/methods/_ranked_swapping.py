@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..microdata import Column, Microdata
 from ._swapping import Swaps, interval_size, swap_along, swapped
-from .base import Masked, Method, Progress, Promise, chosen
+from .base import Masked, Method, Progress, Promise
 from .promises import Permutation
 
 __all__ = ["RankedSwapping"]
@@ -46,6 +46,3 @@ class RankedSwapping(Method):
 
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
-
-    def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")

@@ -15,10 +15,12 @@ from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from ..partition import Groups
+from ..showing import line, shortly
 
-__all__ = ["Check", "Masked", "Method", "Progress", "Promise", "chosen"]
+__all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "chosen"]
 
 Progress = Callable[[float], None]
+Limits = tuple[float | NDArray[np.float64], float | NDArray[np.float64]]  # for all records, or for each of them
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,14 @@ class Promise(ABC):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         """Look at the released table, as it will be seen by others."""
 
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        """The attributes whose numbers must stay exactly as the method made them, whatever their decimals."""
+        return ()
+
+    def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
+        """Between what the numbers of an attribute must lie; they are rounded inward where they would leave it."""
+        return -np.inf, np.inf
+
 
 @dataclass(frozen=True)
 class Method(ABC):
@@ -92,6 +102,19 @@ class Method(ABC):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         """What the method guarantees for this table."""
 
+    def protects(self, data: Microdata) -> tuple[str, ...]:
+        """The columns of a table that the method replaces, in the order of the table."""
+        names = set(self._attributes(data))
+        return tuple(name for name in data.columns if name in names)
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        """The same in the order of the method: those that it names, or else all quasi-identifiers."""
+        return chosen(data, getattr(self, "attributes", None), data.schema.quasi_identifiers, "quasi-identifier")
+
+    def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
+        """The attributes whose means and variances are kept exactly: rounded only if the schema gives decimals."""
+        return ()
+
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         """The same work as methods that do not depend on each other; one for each attribute, where that is so."""
         return (self,)
@@ -110,6 +133,15 @@ class Method(ABC):
         swaps = {name: pairs for one in masked for name, pairs in (one.swaps or {}).items()}
         notes = tuple(note for one in masked for note in one.notes)
         return Masked(data.changed_as([one.data for one in masked]), notes=notes, swaps=swaps or None)
+
+    def __init_subclass__(cls) -> None:
+        """The repr that a dataclass makes shows every parameter, however long."""
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Method.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={shortly(value)}" for name, value in self._not_default().items())
+        return line(f"{type(self).__name__}({given})")
 
     def parameters(self) -> dict[str, Any]:
         """All parameters by name, in plain values."""
@@ -136,7 +168,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Method):
         return value.to_dict()
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
+        # JSON has no other keys than these; a date, say, becomes text.
+        return {key if isinstance(key, str | int | float) else str(key): _plain(one) for key, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 

@@ -11,7 +11,7 @@ from ..microdata import Microdata, TaxonomicColumn
 from ._classes import check_k, distinct_rows, emptied
 from ._kept import how_many
 from ._ladders import Ladder, ladder
-from .base import Masked, Method, Progress, Promise, chosen
+from .base import Masked, Method, Progress, Promise
 from .promises import KAnonymity
 from .recoding import known_to_first
 
@@ -97,9 +97,6 @@ class Generalisation(Method):
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (KAnonymity(self.k, self._attributes(data)),)
-
-    def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
 
 
 class _Search:

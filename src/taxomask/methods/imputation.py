@@ -198,6 +198,9 @@ class ObservedValues(Promise):
     attributes: tuple[str, ...]
     keep_missing: bool
 
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes
+
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         new, moved = 0, 0
         for name in self.attributes:

@@ -11,7 +11,7 @@ from ..engines import Engine, Memory
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..partition import Groups
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
-from .base import Masked, Method, Progress, Promise, chosen
+from .base import Masked, Method, Progress, Promise
 from .microaggregation import Microaggregation
 from .promises import ExactMoments, WithinRadius
 
@@ -93,8 +93,11 @@ class MicroHybrid(Method):
             masked = masked.replace(engine.run(_rotated, numbers, groups, moments, what="keeping moments"))
         return Masked(masked, groups, groups.notes)
 
+    def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
+        return self._numbers(data) if self.synthesis == "moments" else ()
+
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
-        moments = self._numbers(data) if self.synthesis == "moments" else ()
+        moments = self.keeps_moments(data)
         near = tuple(name for name in self._attributes(data) if name not in moments)
         promises: list[Promise] = [WithinRadius(near)] if near else []
         return (*promises, ExactMoments(moments)) if moments else tuple(promises)
@@ -109,9 +112,6 @@ class MicroHybrid(Method):
             block_size=self.block_size,
             attributes=self.attributes,
         )
-
-    def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
 
     def _numbers(self, data: Microdata) -> tuple[str, ...]:
         return tuple(name for name in self._attributes(data) if isinstance(data.columns[name], ContinuousColumn))

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ..checks import check_choice, check_integer, check_number
 from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, SchemaError
-from ..microdata import Column, ContinuousColumn, Microdata
+from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..partition import Groups, Ordinal, aggregate, mdav, median_cuts, members, merge_until, refine
 from ..records import RecordDistance
 from ..semantics import EarthMover, earth_mover
-from .base import Masked, Method, Progress, Promise, chosen
-from .promises import KAnonymity, LDiversity, TCloseness
+from .base import Masked, Method, Progress, Promise
+from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness
 
 __all__ = ["Microaggregation"]
 
@@ -37,7 +37,8 @@ class Microaggregation(Method):
     ordinal
         The average of ordered categories: ``"median"`` or ``"convex_median"``.
     keep_variance
-        Rescale continuous attributes about their mean so that their variances are those of the original table.
+        Rescale continuous attributes about their original means so that means and variances are those of the original
+        table, over the values that are there. An attribute that is released as one value has no variance to rescale.
     block_size
         For very large tables: cut the table into blocks of at most this many similar records first, and make the groups
         within them. The time grows in proportion to the table then, for a somewhat larger loss.
@@ -104,12 +105,18 @@ class Microaggregation(Method):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names = self._attributes(data)
         promises: list[Promise] = [KAnonymity(self.k, names)]
+        numbers = tuple(name for name in names if data.schema[name].kind == Kind.CONTINUOUS)
+        if self.keep_variance and numbers:
+            promises.append(MeanAndVariance(numbers))
         confidential = self._confidential(data)
         if self.t is not None:
             promises += [TCloseness(self.t, name, names) for name in confidential]
         if self.l is not None:
             promises += [LDiversity(self.l, name, names) for name in confidential]
         return tuple(promises)
+
+    def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
+        return self._attributes(data) if self.keep_variance else ()
 
     def groups(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Groups:
         """The partition, before anything is averaged."""
@@ -205,21 +212,22 @@ class Microaggregation(Method):
             )
         return names
 
-    def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
 
+def _with_moments_of(original: Column, averaged: Column) -> Column:
+    """Numbers moved and stretched to their original mean and variance, over the values that are there.
 
-def _with_variance_of(original: Column, averaged: Column) -> Column:
-    """Continuous values stretched about their mean to the variance of the original ones."""
+    Where values are missing, averages have another mean: a missing cell is filled, or present ones are emptied.
+    """
     if not isinstance(original, ContinuousColumn) or not isinstance(averaged, ContinuousColumn):
         return averaged
-    present = averaged.values[~averaged.missing]
-    if len(present) < 2 or np.ptp(present) == 0:
+    before, present = (column.values[~column.missing] for column in (original, averaged))
+    if not len(present) or np.ptp(before) == 0:
         return averaged
-    before = original.values[~original.missing]
-    middle = present.mean()
-    stretch = np.std(before - before.min(), ddof=1) / np.std(present - present.min(), ddof=1)
-    return averaged.with_values(middle + (averaged.values - middle) * stretch)
+    origin = before.min()
+    found, wanted = present - origin, before - origin
+    alike = np.ptp(found) <= 1e-14 * np.abs(before).max()  # equal averages, up to rounding, cannot be stretched
+    stretch = 0.0 if alike else np.std(wanted, ddof=1) / np.std(found, ddof=1)
+    return averaged.with_values(origin + (wanted.mean() + (averaged.values - origin - found.mean()) * stretch))
 
 
 # --------------------------------------------------------------------------------------- the steps
@@ -269,7 +277,7 @@ def _numbered(
 
 def _averaged(column: Column, groups: Groups, ordinal: Ordinal, keep_variance: bool) -> Column:
     averages = aggregate(column, groups, ordinal=ordinal)
-    return _with_variance_of(column, averages) if keep_variance else averages
+    return _with_moments_of(column, averages) if keep_variance else averages
 
 
 # --------------------------------------------------------------------------------------- t-closeness and l-diversity

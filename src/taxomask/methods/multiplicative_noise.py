@@ -11,7 +11,7 @@ from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ._attributes import treatable
 from ._kept import MissingStays, released_column
-from .base import Check, Masked, Method, Progress, Promise
+from .base import Check, Limits, Masked, Method, Progress, Promise
 
 __all__ = ["KeptSigns", "MultiplicativeNoise"]
 
@@ -91,6 +91,14 @@ class KeptSigns(Promise):
     """Positive numbers stay positive, negative ones negative, and zeros zero."""
 
     attributes: tuple[str, ...]
+
+    def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
+        column = original.columns[name]
+        if name not in self.attributes or not isinstance(column, ContinuousColumn):
+            return super().limits(original, masked, name)
+        sign, least = np.sign(column.values), np.finfo(np.float64).smallest_subnormal
+        low = np.where(sign > 0, least, np.where(sign < 0, -np.inf, 0.0))
+        return low, np.where(sign < 0, -least, np.where(sign > 0, np.inf, 0.0))
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         changed = 0

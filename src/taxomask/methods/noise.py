@@ -13,6 +13,7 @@ from ..microdata.frames import Frame
 from ._attributes import treatable
 from ._kept import MissingStays, released_column
 from .base import Check, Masked, Method, Progress, Promise
+from .promises import half_units, moment_differences
 
 __all__ = ["KeptMoments", "Noise"]
 
@@ -91,6 +92,9 @@ class Noise(Method):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (MissingStays(self._attributes(data)), *map(KeptMoments, self._blocks(data)))
 
+    def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
+        return self._attributes(data) if self.keep_moments else ()
+
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         if self.correlated:
             return (self,)
@@ -138,7 +142,10 @@ class Noise(Method):
 
 @dataclass(frozen=True)
 class KeptMoments(Promise):
-    """These attributes have the original means, variances and covariances, over records without missing values."""
+    """These attributes have the original means, variances and covariances, over records without missing values.
+
+    Within what half a unit of the last decimal does to them, where the schema gives decimals.
+    """
 
     attributes: tuple[str, ...]
 
@@ -149,13 +156,12 @@ class KeptMoments(Promise):
         before, after = before[rows], after[rows]
         unit = np.ptp(before, axis=0) + 1e-8 * np.abs(before).max(axis=0)  # decimal files do not keep every bit
         unit[unit == 0] = 1.0
-        middle = before.mean(axis=0)
-        x, y = (before - middle) / unit, (after - middle) / unit
-        difference = np.abs([*(y.mean(axis=0) - x.mean(axis=0)), *((y.T @ y - x.T @ x) / len(x)).ravel()]).max()
+        middle, half = before.mean(axis=0), half_units(original, self.attributes) / unit
+        difference, holds = moment_differences((before - middle) / unit, (after - middle) / unit, half)
         what = "means and covariances" if len(self.attributes) > 1 else "mean and variance"
         return Check(
             f"the {what} of {', '.join(self.attributes)} are kept",
-            bool(difference <= 1e-7),
+            holds,
             f"largest difference {difference:.1e} of the range",
         )
 

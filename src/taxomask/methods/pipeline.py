@@ -12,6 +12,7 @@ from ..errors import PlanError, PromiseError
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from .base import Check, Masked, Method, Progress, Promise
+from .decimals import rounded
 
 __all__ = ["Pipeline"]
 
@@ -26,7 +27,8 @@ class Pipeline(Method):
     they hold on the final table; a note says which are not, and why. A promise that does not even hold right after its
     own step is a fault and stops the release.
 
-    Each step has a generator of its own. Groups are those of the last step that made any; swaps of the same
+    What a step has made is rounded, as it would be released, before the next one works on it. Each step has a generator
+    of its own. Groups are those of the last step that made any; swaps of the same
     attribute follow each other. A method that makes several tables can only be the last step.
 
     Parameters
@@ -60,12 +62,14 @@ class Pipeline(Method):
         steps: list[_Step] = []
         current = data
         for place, (method, child) in enumerate(zip(methods, rng.spawn(len(methods)), strict=True)):
+            promises = method.promises(current)
             masked = method.mask_on(engine.part(place, len(methods)), current, child)
             if masked.copies and place + 1 < len(methods):
                 raise PlanError(
                     f"{method.name} makes several tables and is not the last step.", hint="Put it last, or make one."
                 )
-            steps.append(_Step(f"step {place + 1} ({method.name})", current, masked, method.promises(current)))
+            masked = rounded(engine, current, masked, method, promises)
+            steps.append(_Step(f"step {place + 1} ({method.name})", current, masked, promises))
             current = masked.data
         finals = [copy.seen() for copy in steps[-1].masked.copies or (current,)]
         lost = [note for place in range(len(steps) - 1) for note in _settle(steps, place, finals)]
@@ -84,6 +88,9 @@ class Pipeline(Method):
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return tuple(_OfStep(place) for place in range(len(self._checked())))
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return tuple(name for one in self._checked() for name in one.protects(data))
 
     def _checked(self) -> tuple[Method, ...]:
         methods = self.methods
@@ -117,6 +124,9 @@ class _OfStep(Promise):
     """What a step promises and still holds on the final table."""
 
     place: int
+
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        return tuple(masked.data.columns)  # each step has rounded what it made
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert isinstance(masked, _Piped)

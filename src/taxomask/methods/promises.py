@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata.casting import is_temporal
 from ..microdata.coding import code
 from ..microdata.frames import Frame
 from ..microdata.sharing import alike
 from ..partition import Groups
 from ..semantics import earth_mover
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
-from .base import Check, Masked, Promise
+from .base import Check, Limits, Masked, Promise
 
-__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "Permutation", "TCloseness", "WithinRadius"]
+__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "MeanAndVariance", "Permutation", "TCloseness", "WithinRadius"]
 
 _LARGEST = 2**62  # that keys of records may become
 
@@ -126,10 +128,24 @@ class WithinRadius(Promise):
             f"{outside:,} of {len(self.attributes) * original.n:,} values outside",
         )
 
+    def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
+        if name not in self.attributes:
+            return super().limits(original, masked, name)
+        assert masked.groups is not None
+        values = _numbers(original.columns[name])
+        radius = radii(values, masked.groups)
+        low, high = values - radius, values + radius
+        # The sums are rounded themselves, and must not let a number out.
+        low = np.where(values - low > radius, np.nextafter(low, np.inf), low)
+        return low, np.where(high - values > radius, np.nextafter(high, -np.inf), high)
+
 
 @dataclass(frozen=True)
 class ExactMoments(Promise):
-    """In each group these attributes have the original means and covariances (over records without missing values)."""
+    """In each group these attributes have the original means and covariances (over records without missing values).
+
+    Within what half a unit of the last decimal does to them, where the schema gives decimals.
+    """
 
     attributes: tuple[str, ...]
 
@@ -140,22 +156,92 @@ class ExactMoments(Promise):
         after = np.column_stack([_numbers(code(released, column.attribute).column) for column in columns])
         scale = np.fmax.reduce(np.abs(before - np.fmin.reduce(before, axis=0)), axis=0)  # NaN if all are missing
         complete = np.asarray(~np.isnan(before).any(axis=1))
-        worst = 0.0
+        unit = np.where(scale > 0, scale, 1.0)
+        half = half_units(original, self.attributes) / unit
+        worst, holds = 0.0, True
         for group in range(len(masked.groups.sizes)):
             rows = masked.groups.members(group)
             rows = rows[complete[rows]]
             if len(rows) > 1:
-                unit = np.where(scale > 0, scale, 1.0)
-                x, y = before[rows] / unit, after[rows] / unit
-                middle = x.mean(axis=0)
-                products = (x - middle).T @ (x - middle) - (y - middle).T @ (y - middle)
-                means = np.abs(y.mean(axis=0) - middle).max()
-                worst = float(np.max([worst, np.abs(products).max() / len(rows), means]))  # NaN stays: a value was lost
+                difference, within = moment_differences(before[rows] / unit, after[rows] / unit, half)
+                worst, holds = float(np.max([worst, difference])), holds and within  # NaN stays: a value was lost
         return Check(
             f"the means and covariances of {', '.join(self.attributes)} are kept in every group",
-            worst <= 1e-7,
+            holds,
             f"largest difference {worst:.1e} of the range",
         )
+
+
+def half_units(data: Microdata, names: tuple[str, ...]) -> NDArray[np.float64]:
+    """Half a unit of the last decimal that the schema gives each attribute; 0 where it gives none."""
+    given = [data.schema[name].decimals for name in names]
+    return np.array([0.5 * 10.0**-one if isinstance(one, int) else 0.0 for one in given])
+
+
+def moment_differences(x: NDArray[np.float64], y: NDArray[np.float64], half: NDArray[np.float64]) -> tuple[float, bool]:
+    """The largest difference of means and covariances, and whether numbers moved by up to ``half`` explain it all."""
+    middle = x.mean(axis=0)
+    x, y = x - middle, y - middle
+    means, products = np.abs(y.mean(axis=0)), np.abs(y.T @ y - x.T @ x) / len(x)
+    one_moved = np.outer(half, np.abs(y).mean(axis=0) + half)
+    explained = one_moved + one_moved.T + np.outer(half, half)
+    holds = bool((means <= half + 1e-7).all() and (products <= explained + 1e-7).all())
+    return float(np.max([means.max(), products.max()])), holds
+
+
+@dataclass(frozen=True)
+class MeanAndVariance(Promise):
+    """Each of these numbers has its original mean and variance, over the values that are there before and after.
+
+    A number that is released as one value has a mean only. Dates and decimals are rounded when they are written, and
+    numbers where the schema gives decimals; their means and standard deviations may differ by that.
+    """
+
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        kept: dict[str, list[str]] = {"mean and variance": [], "mean": []}
+        worst, holds = 0.0, True
+        for name in self.attributes:
+            x, y = (_present(one) for one in (original.columns[name], code(released, original.schema[name]).column))
+            if not len(x) or not len(y):
+                continue
+            unit = float(np.ptp(x) + 1e-8 * np.abs(x).max()) or 1.0  # decimal files do not keep every bit
+            single = np.ptp(y) == 0 < np.ptp(x)
+            kept["mean" if single else "mean and variance"].append(name)
+            moved = max(_written_to(released.arrow_type(name)), float(half_units(original, (name,))[0]))
+            origin, rounding = x.min(), 1e-7 + moved / unit
+            means = abs((y - origin).mean() - (x - origin).mean()) / unit
+            spreads = 0.0 if single else abs(_deviation(y - origin) - _deviation(x - origin)) / unit
+            holds &= bool(means <= rounding and spreads <= 1.5 * rounding)  # of two records a deviation moves by 1.42
+            worst = max(worst, means, spreads)
+        said = [f"the {what} of {', '.join(names)}" for what, names in kept.items() if names]
+        verb = "is" if not kept["mean and variance"] and len(kept["mean"]) == 1 else "are"
+        return Check(
+            f"{' and '.join(said)} {verb} kept" if said else "no number is left",
+            holds,
+            f"largest difference {worst:.1e} of the range",
+        )
+
+
+def _present(column: Column) -> NDArray[np.float64]:
+    values = _numbers(column)
+    return values[~np.isnan(values)]
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def _written_to(kind: Any) -> float:
+    """By how much a number is rounded, at most, when it is written as a type of pyarrow that has a unit."""
+    import pyarrow.types as types
+
+    if kind is None:
+        return 0.0
+    if types.is_decimal(kind):
+        return 0.5 * 10.0**-kind.scale
+    return 0.5 if is_temporal(kind) else 0.0
 
 
 @dataclass(frozen=True)
@@ -163,6 +249,9 @@ class Permutation(Promise):
     """Each of these attributes has exactly the original values, in another order; missing cells stay where they are."""
 
     attributes: tuple[str, ...]
+
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         changed, moved = [], 0

@@ -70,9 +70,6 @@ class RandomSwapping(Method):
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
-    def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
-
     def _within(self, data: Microdata) -> tuple[str, ...]:
         within = chosen(data, self.within, (), "column") if self.within else ()
         both = [name for name in within if name in self._attributes(data)]

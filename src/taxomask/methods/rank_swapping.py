@@ -16,7 +16,7 @@ from ..records import RecordDistance
 from ._column_swaps import swap_at_ends, swap_by_ranking
 from ._record_swaps import record_terms, swap_records
 from ._swapping import Swaps, interval_size, swapped
-from .base import Masked, Method, Progress, Promise, chosen
+from .base import Masked, Method, Progress, Promise
 from .promises import Permutation
 
 __all__ = ["RankSwapping"]
@@ -142,9 +142,6 @@ class RankSwapping(Method):
         if self.algorithm == 3:
             return (self,)
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
-
-    def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return chosen(data, self.attributes, data.schema.quasi_identifiers, "quasi-identifier")
 
 
 # --------------------------------------------------------------------------------------- the steps in blocks

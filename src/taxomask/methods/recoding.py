@@ -1,76 +1,166 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..checks import check_integer
-from ..errors import DataError
-from ..microdata import Kind, Microdata, TaxonomicColumn
+from ..errors import DataError, PlanError, did_you_mean
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.frames import Frame
 from ..microdata.sharing import alike
-from ._attributes import each
+from ..microdata.spelling import listing
+from ._attributes import each, treatable
 from ._kept import MissingStays, released_column
 from ._levels import cut, with_concepts
+from ._rules import Rules, ruled
 from .base import Check, Masked, Method, Progress, Promise
 
-__all__ = ["AboveLevel", "Recoding", "known_to_first"]
+__all__ = ["AboveLevel", "ByRules", "Recoding", "known_to_first"]
 
 
 @dataclass(frozen=True)
 class Recoding(Method):
-    """Global recoding: every code deeper than a level is replaced by the code above it at that level.
+    """Global recoding: values are replaced by coarser ones, the same way in all records.
 
-    Codes at or above the level stay as they are, and so do missing values.
+    By ``level``, every code deeper than a level of the taxonomy is replaced by the code above it at that level; codes
+    at or above the level stay as they are. By ``rules``, values of any kind are replaced as the rules say. Missing
+    values stay missing.
 
     Parameters
     ----------
     level
         The depth in the taxonomy, counted from its root, which is at depth 1 (as ``taxonomy["250"].depth``): one for
-        all taxonomic quasi-identifiers, or a mapping from attributes to depths. Where a concept has several parents the
-        way up goes to the first one listed, and may end above the level, since depth is that of the longest path. With
-        several taxonomies the first counts.
+        all taxonomic quasi-identifiers without rules, or a mapping from attributes to depths. Where a concept has
+        several parents the way up goes to the first one listed, and may end above the level, since depth is that of the
+        longest path. With several taxonomies the first counts.
+    rules
+        For each attribute the new values, each with the old ones that become it. Plain categories:
+        ``{"job": {"ABC": ["a", "b", "c"]}}``. Ordered ones: neighbours only, and the new one is one of them or stands
+        beside them in the attribute's order. Codes: those named and all below them; the new one is a code above them.
+        Numbers: the number that stands for a range and its two ends, the second not included, None for no end:
+        ``{"age": {30: [20, 40], 70: [65, None]}}``. No value may be in two rules.
+    others
+        For each attribute with rules the value that all values outside of its rules become; by default they stay.
 
     References
     ----------
-    Hundepool et al. (2012), Statistical Disclosure Control, Wiley, section 3.3, doi 10.1002/9781118348239.
+    Hundepool et al. (2012), Statistical Disclosure Control, Wiley, section 3.3, doi 10.1002/9781118348239;
+    Domingo-Ferrer, Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation, section 4,
+    doi 10.1007/s10618-005-0007-5 (rules such as {a, b, c} → ABC).
 
     Examples
     --------
     >>> import pyarrow as pa, taxomask as tm
-    >>> table = pa.table({"dx": ["25001", "25002", "4019", "250"]})
-    >>> schema = tm.Schema([tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm")])
+    >>> table = pa.table({"dx": ["25001", "25002", "4019", "250"], "age": [23, 38, 71, 64]})
+    >>> schema = tm.Schema([
+    ...     tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm"),
+    ...     tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+    ... ])
     >>> depth = tm.Taxonomy.builtin("icd9cm")["250"].depth
-    >>> tm.protect(table, schema, tm.Recoding(depth)).data["dx"].to_pylist()
-    ['250', '250', '401', '250']
+    >>> rules = {"age": {30: [20, 40], 70: [65, None]}}
+    >>> tm.protect(table, schema, tm.Recoding(depth, rules=rules)).data.to_pydict()
+    {'dx': ['250', '250', '401', '250'], 'age': [30, 30, 70, 64]}
     """
 
-    level: int | Mapping[str, int]
+    level: int | Mapping[str, int] | None = None
+    rules: Mapping[str, Rules] | None = None
+    others: Mapping[str, Any] | None = None
 
     name = "recoding"
-    about = "Replaces every code by the one above it at a chosen level of the taxonomy."
+    about = "Replaces every code by the one above it at a level of the taxonomy, or values of any kind as rules say."
     reference = "Hundepool et al. (2012), Statistical Disclosure Control, doi 10.1002/9781118348239"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        columns, notes = {}, []
+        columns: dict[str, Column] = {}
         for name, level in self._levels(data).items():
             check_integer("level", level, at_least=1, hint="The root of the taxonomy is at depth 1.")
             column = known_to_first(data, name)
             columns[name] = with_concepts(column, cut(column.scopes[0].taxonomy, column.positions, level)).compact()
-            before, after = column.compact().categories, columns[name].categories
-            notes.append(f"{name}: {len(before):,} different codes became {len(after):,}.")
-        return Masked(data.replace(columns), notes=tuple(notes))
+        for name, rules in self._rules(data).items():
+            columns[name] = ruled(data, name, rules, self._other(name)).recoded()
+        return Masked(
+            data.replace(columns), notes=tuple(_note(data.columns[name], one) for name, one in columns.items())
+        )
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
-        levels = self._levels(data)
-        return MissingStays(tuple(levels)), *(AboveLevel(name, level) for name, level in levels.items())
+        levels, rules = self._levels(data), self._rules(data)
+        return (
+            MissingStays((*levels, *rules)),
+            *(AboveLevel(name, level) for name, level in levels.items()),
+            *(ByRules(name, one, self._other(name)) for name, one in rules.items()),
+        )
 
     def parts(self, data: Microdata) -> tuple[Method, ...]:
-        return tuple(replace(self, level={name: level}) for name, level in self._levels(data).items())
+        levels = (Recoding({name: level}) for name, level in self._levels(data).items())
+        rules = (
+            Recoding(rules={name: one}, others=None if self._other(name) is None else {name: self._other(name)})
+            for name, one in self._rules(data).items()
+        )
+        return (*levels, *rules)
+
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return tuple(self._levels(data))
 
     def _levels(self, data: Microdata) -> dict[str, int]:
-        return each(data, self.level, (Kind.TAXONOMIC,), self.name)
+        if self.level is None:
+            if not self.rules:
+                raise PlanError(
+                    "recoding needs a level of the taxonomy, or rules.",
+                    hint="Write {name: recoding, level: 3}, or {name: recoding, rules: {job: {ABC: [a, b, c]}}}.",
+                )
+            return {}
+        levels = each(data, self.level, (Kind.TAXONOMIC,), self.name)
+        by_rules = [name for name in levels if name in (self.rules or {})]
+        if by_rules and isinstance(self.level, Mapping):
+            raise PlanError(f"{listing(by_rules)} has a level and rules.", hint="Give each attribute one of them.")
+        return {name: level for name, level in levels.items() if name not in by_rules}
+
+    def _rules(self, data: Microdata) -> dict[str, Rules]:
+        for setting, value in (("rules", self.rules), ("others", self.others)):
+            if value is not None and not isinstance(value, Mapping):
+                raise PlanError(f"{setting} must name attributes; got {value!r}.", hint=f"Write {setting}: {{job: …}}.")
+        rules = dict(self.rules or {})
+        for name in self.others or {}:
+            if name not in rules:
+                raise PlanError(f"others names {name!r}, for which there are no rules.", hint=did_you_mean(name, rules))
+        return rules and {name: rules[name] for name in treatable(data, rules, tuple(Kind), self.name)}
+
+    def _other(self, name: str) -> Any:
+        return (self.others or {}).get(name)
+
+
+def _note(before: Column, after: Column) -> str:
+    what = "codes" if isinstance(before, TaxonomicColumn) else "values"
+    return f"{before.attribute.name}: {_different(before):,} different {what} became {_different(after):,}."
+
+
+def _different(column: Column) -> int:
+    if isinstance(column, ContinuousColumn):
+        return len(np.unique(column.values[~column.missing]))
+    assert isinstance(column, CategoricalColumn)
+    return int(np.count_nonzero(column.counts))
+
+
+@dataclass(frozen=True)
+class ByRules(Promise):
+    """Every released value is what the rules make of the original one."""
+
+    attribute: str
+    rules: Rules
+    others: Any = None
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        rules = ruled(original, self.attribute, self.rules, self.others)
+        broken = rules.broken(released_column(released, original, self.attribute))
+        made, rest = listing(self.rules), "stay" if self.others is None else f"become {self.others!r}"
+        return Check(
+            f"every value of {self.attribute} is as the rules say: {made} for what they stand for; others {rest}",
+            broken == 0,
+            f"{broken:,} are not",
+        )
 
 
 @dataclass(frozen=True)

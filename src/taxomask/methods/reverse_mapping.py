@@ -88,7 +88,7 @@ class ReverseMapping(Method):
                 "map back record by record.",
                 hint='Pass unlinked="quantile" to give each value the original one at the same quantile.',
             )
-        names = self._attributes(data, inner.data)
+        names = self._mapped(data, inner.data)
         anonymous = self._anonymous(data)
         copies, notes = [], list(inner.notes)
         for number, copy in enumerate(inner.copies or (inner.data,)):
@@ -132,7 +132,12 @@ class ReverseMapping(Method):
         promises = self.inner.promises(data) if isinstance(self.inner, Microaggregation) else ()
         return next((promise.attributes for promise in promises if isinstance(promise, KAnonymity)), ())
 
-    def _attributes(self, data: Microdata, masked: Microdata) -> tuple[str, ...]:
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        """What is masked and not mapped back is replaced as well."""
+        self._check()
+        return self.inner.protects(data)
+
+    def _mapped(self, data: Microdata, masked: Microdata) -> tuple[str, ...]:
         changed = masked.changed_from(data)
         if not changed:
             raise DataError(
@@ -215,6 +220,10 @@ def _about_missing(original: Column, inner: Column) -> list[str]:
 class OriginalValues(Promise):
     """The columns that were mapped back hold the original values: a permutation, or, if records are not linked, values
     whose distribution differs by at most 1 / min(m, n)."""
+
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        assert isinstance(masked, ReverseMapped)
+        return masked.attributes
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert isinstance(masked, ReverseMapped)

@@ -10,6 +10,7 @@ from ..checks import check_number
 from ..errors import PlanError
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
+from ..microdata.resolution import Resolution, decimals_of
 from ._attributes import each
 from ._kept import MissingStays, released_column
 from .base import Check, Masked, Method, Progress, Promise
@@ -84,6 +85,9 @@ class Rounding(Method):
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         return tuple(replace(self, base={name: base}) for name, base in self._bases(data).items())
 
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return tuple(self._bases(data))
+
     def _bases(self, data: Microdata) -> dict[str, float]:
         bases = each(data, self.base, (Kind.CONTINUOUS,), self.name)
         return {name: check_number("base", base, above=0, at_most=1e300) for name, base in bases.items()}
@@ -95,6 +99,9 @@ class Multiples(Promise):
 
     attribute: str
     base: float
+
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        return (self.attribute,)
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         values = _present(released_column(released, original, self.attribute))
@@ -134,11 +141,8 @@ def _up_or_down(times: Float, rng: np.random.Generator) -> Float:
 
 
 def _times(times: Float, base: float) -> Float:
-    """Multiples of a base; of 0.1 as tenths, which gives 0.3 and not 0.30000000000000004."""
-    parts = np.rint(1 / base)
-    if base < 1 and abs(parts * base - 1) < 1e-12:
-        return np.asarray(times / parts)
-    return np.asarray(times * base)
+    """Multiples of a base, with its decimals: three times 0.1 is 0.3 and not 0.30000000000000004."""
+    return Resolution(decimals_of(np.array([base]))).rounded(times * base)
 
 
 def _present(column: object) -> Float:

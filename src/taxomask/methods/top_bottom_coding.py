@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from ..checks import check_number
 from ..errors import PlanError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
+from ..microdata.casting import held
 from ..microdata.frames import Frame
 from ..microdata.spelling import spell
 from ._attributes import treatable
 from ._kept import MissingStays, released_column
-from .base import Check, Masked, Method, Progress, Promise
+from .base import Check, Limits, Masked, Method, Progress, Promise
 
 __all__ = ["Bounds", "TopBottomCoding"]
 
@@ -73,6 +74,9 @@ class TopBottomCoding(Method):
         limits = self._limits(data)
         return MissingStays(tuple(limits)), *(Bounds(name, low, high) for name, (low, high) in limits.items())
 
+    def _attributes(self, data: Microdata) -> tuple[str, ...]:
+        return tuple(self._limits(data))
+
     def _limits(self, data: Microdata) -> dict[str, tuple[float, float]]:
         """The lower and the upper limit of each attribute; positions of ordered categories."""
         if self.top is None and self.bottom is None:
@@ -88,6 +92,8 @@ class TopBottomCoding(Method):
             column = data.columns[name]
             low = -_limit("bottom", self.bottom, column, sign=-1)
             high = _limit("top", self.top, column, sign=1)
+            if isinstance(column, ContinuousColumn):
+                low, high = (held(limit, data.frame.arrow_type(name)) for limit in (low, high))
             if low > high:
                 raise PlanError(f"the lower limit of {name!r} is above the upper one.", hint="Exchange top and bottom.")
             out[name] = low, high
@@ -101,6 +107,9 @@ class Bounds(Promise):
     attribute: str
     low: float
     high: float
+
+    def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
+        return (self.low, self.high) if name == self.attribute else super().limits(original, masked, name)
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         values = _numbers(released_column(released, original, self.attribute))

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from ..errors import SchemaError, TaxonomyError, did_you_mean
+from ..showing import line
 from ..taxonomy import Taxonomy, builtin, check_normalize
 from .spelling import listing, spell
 
@@ -47,10 +48,11 @@ Source: TypeAlias = Taxonomy | str | Path
 BUILTIN = builtin.names()
 UNMAPPED = ("error", "drop", "root", "as_missing")
 MATCH = ("id", "label", "code")
+MOST_DECIMALS = 20
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attribute:
     """The description of one column.
 
@@ -81,6 +83,9 @@ class Attribute:
     unmapped
         What to do with a value that is not in the taxonomy: ``"error"``, ``"drop"`` the record, put it at the
         ``"root"``, or treat it ``"as_missing"``.
+    decimals
+        How many decimals the released numbers of a continuous attribute have at most. By default two more than the
+        original values have; ``"exact"``: they are not rounded.
     note
         A comment for people.
 
@@ -104,6 +109,7 @@ class Attribute:
     normalize: Sequence[str] = ()
     missing: Sequence[object] = ("",)
     unmapped: str = "error"
+    decimals: int | Literal["exact"] | None = None
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -115,10 +121,21 @@ class Attribute:
         self._set("missing", self._scalars("missing", self.missing))
         self._check_texts()
         self._check_weight()
+        self._check_decimals()
         self._check_order()
         self._check_taxonomy()
         if self.kind is None and self.role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
             raise self._error(f"a {self.role} needs a kind.", f"Choose one of {listing(map(str, Kind))}.")
+
+    def __repr__(self) -> str:
+        facts = [str(one) for one in (self.role or "undecided", self.kind, self.values_in_words) if one]
+        return line(f"<Attribute {self.name!r}: {', '.join(facts)}>")
+
+    @property
+    def values_in_words(self) -> str:
+        """Where its values come from, if not from a plain list: the taxonomies, or how long the scale is."""
+        names = [one if isinstance(one, str) else one.name for one, _ in self.sources]
+        return ", ".join(names) or (f"{len(self.order)} categories in order" if self.order else "")
 
     # ----------------------------------------------------------------------------------- its taxonomies
 
@@ -179,6 +196,23 @@ class Attribute:
                 "To leave an attribute out of the distance, give it the role 'other'.",
             )
         self._set("weight", float(self.weight))
+
+    def _check_decimals(self) -> None:
+        given: Any = self.decimals
+        if given is None:
+            return
+        if self.kind != Kind.CONTINUOUS:
+            raise self._error(
+                f"decimals is only for the kind 'continuous'; got kind {_shown(self.kind)}.",
+                "Set kind='continuous', or leave decimals out.",
+            )
+        whole = isinstance(given, Integral) and not isinstance(given, bool)
+        if given != "exact" and not (whole and 0 <= int(given) <= MOST_DECIMALS):
+            raise self._error(
+                f"decimals must be a whole number from 0 to {MOST_DECIMALS}, or 'exact'; got {given!r}.",
+                "Leave it out to release two decimals more than the original values have.",
+            )
+        self._set("decimals", given if given == "exact" else int(given))
 
     def _check_order(self) -> None:
         if self.kind != Kind.ORDINAL:

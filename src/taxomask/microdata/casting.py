@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .distinct import Distinct
 
-__all__ = ["Values", "fit", "is_temporal", "take"]
+__all__ = ["Values", "fit", "held", "is_temporal", "take"]
 
 Array: TypeAlias = Any  # pyarrow.Array
 DataType: TypeAlias = Any  # pyarrow.DataType
@@ -21,6 +21,13 @@ def is_temporal(dtype: DataType) -> bool:
     import pyarrow.types as types
 
     return bool(types.is_temporal(dtype)) and not types.is_interval(dtype)
+
+
+def held(value: float, dtype: DataType) -> float:
+    """A number as a column of a type holds it: 0.1 is a little more in one of 32-bit floats."""
+    import pyarrow.types as types
+
+    return float(dtype.to_pandas_dtype()(value)) if dtype is not None and types.is_floating(dtype) else value
 
 
 def fit(values: Values, dtype: DataType) -> Array:

@@ -13,7 +13,7 @@ from .distinct import Distinct, Frequent
 from .edges import ArrowEdge, Edge, LazyEdge, PandasEdge, PolarsEdge, Rows
 from .spelling import listing
 
-__all__ = ["Frame"]
+__all__ = ["Frame", "of_kind"]
 
 Array: TypeAlias = Any  # pyarrow.Array, pyarrow.ChunkedArray
 
@@ -39,6 +39,7 @@ class Frame:
         self.native: Any = frame.to_native()
         self.names: tuple[str, ...] = tuple(frame.columns)
         self.n: int = len(frame)
+        self.kind: str = frame.implementation.value
         self._edge: Edge = _edge(frame)
         self._types: dict[str, Any] = {}
 
@@ -46,7 +47,7 @@ class Frame:
     def lazy(cls, names: Iterable[str], n: int, read: Callable[[str], Any]) -> Frame:
         """A table that is not in memory: ``read`` makes a pyarrow table of one of its columns."""
         frame = object.__new__(cls)
-        frame.native, frame.names, frame.n = None, tuple(names), n
+        frame.native, frame.names, frame.n, frame.kind = None, tuple(names), n, "pyarrow"
         frame._edge, frame._types = LazyEdge(read), {}
         return frame
 
@@ -121,6 +122,20 @@ class Frame:
                 )
             new[name] = (values, self.arrow_type(name))
         return self._edge.rebuild(kept, rows, new)
+
+
+def of_kind(kind: str, columns: Mapping[str, Any]) -> Any:
+    """A new table of a kind of frame (``Frame.kind``), for figures about a table of that kind.
+
+    >>> of_kind("pandas", {"method": ["noise"], "risk": [0.1]})
+      method  risk
+    0  noise   0.1
+    """
+    import narwhals as nw
+    import pyarrow as pa
+
+    backend: Any = kind
+    return nw.from_arrow(pa.table(columns), backend=backend).to_native()
 
 
 def _read(table: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError, SchemaError, did_you_mean
+from ..showing import few, line
 from .attribute import Kind, Role
 from .casting import Values, fit
 from .coding import Note, code
@@ -100,7 +101,7 @@ class Microdata:
         return self._frame
 
     def __repr__(self) -> str:
-        return f"<Microdata of {self.n:,} records: {', '.join(self.columns)}>"
+        return line(f"<Microdata of {self.n:,} records: {few(self.columns)}>")
 
     def replace(self, columns: Mapping[str, Column] | None = None, /, **named: Column) -> Microdata:
         """The same table with some columns replaced, given as a mapping or by name."""

@@ -16,7 +16,7 @@ from .distinct import encode
 from .frames import Frame
 from .spelling import spell
 
-__all__ = ["NUMBER", "Numbers", "is_text", "read_numbers", "write_numbers"]
+__all__ = ["NUMBER", "Numbers", "is_text", "numbers_of", "present_values", "read_numbers", "trimmed", "write_numbers"]
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA = r"^[+-]?[0-9]*,[0-9]+$"
@@ -38,25 +38,35 @@ class Numbers:
 def read_numbers(frame: Frame, attribute: Attribute) -> Numbers:
     """The numbers of a continuous column; values that mean missing become NaN."""
     import pyarrow as pa
-    import pyarrow.types as types
 
-    name = attribute.name
-    array = frame.arrow(name)
-    if array is None:
-        array = _texts(frame, name)
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    if types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    array = _decoded(frame, attribute.name)
     empty = array.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
     marked = _marked(array, attribute.missing) & ~empty
-    kept = _without(array, marked)
-    values = _from_text(kept, name) if is_text(array.type) else _from_numbers(kept, name)
-    _refuse_infinities(values, name)
+    values = numbers_of(_without(array, marked), attribute.name)
+    _refuse_infinities(values, attribute.name)
     raw = array.filter(pa.array(marked)).to_pylist()
     counts = Counter(raw).most_common()
     spelled = tuple((spell(value), count) for value, count in counts)
     return Numbers(values, empty, marked, spelled, counts[0][0] if counts else None)
+
+
+def present_values(frame: Frame, attribute: Attribute) -> Array:
+    """The column as it stands in the table, in one piece; null where a value means missing."""
+    array = _decoded(frame, attribute.name)
+    return _without(array, _marked(array, attribute.missing))
+
+
+def numbers_of(array: Array, name: str) -> NDArray[np.float64]:
+    """The numbers of a column that holds them, or texts of them; NaN where it is null."""
+    return _from_text(array, name) if is_text(array.type) else _from_numbers(array, name)
+
+
+def trimmed(array: Array) -> Array:
+    """Texts without the space around them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.utf8_trim_whitespace(array.cast(pa.large_string()))  # views have no kernels of their own
 
 
 def write_numbers(values: NDArray[np.float64], original: Array) -> Array:
@@ -89,6 +99,19 @@ def is_text(dtype: Any) -> bool:
 
     dtype = getattr(dtype, "value_type", dtype)  # of categories
     return bool(types.is_string(dtype) or types.is_large_string(dtype) or types.is_string_view(dtype))
+
+
+def _decoded(frame: Frame, name: str) -> Array:
+    """A column in one piece, without a dictionary."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    array = frame.arrow(name)
+    if array is None:
+        array = _texts(frame, name)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    return array.dictionary_decode() if types.is_dictionary(array.type) else array
 
 
 def _texts(frame: Frame, name: str) -> Array:
@@ -144,18 +167,17 @@ def _from_text(array: Array, name: str) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = array.cast(pa.large_string())  # views have no kernels of their own
-    trimmed = pc.utf8_trim_whitespace(array)
-    good = pc.match_substring_regex(trimmed, NUMBER).fill_null(True).to_numpy(zero_copy_only=False)
+    texts = trimmed(array)
+    good = pc.match_substring_regex(texts, NUMBER).fill_null(True).to_numpy(zero_copy_only=False)
     if not good.all():
         row = int(np.argmin(good))
         text = array[row].as_py()
-        comma = pc.match_substring_regex(trimmed[row : row + 1], _COMMA)[0].as_py()
+        comma = pc.match_substring_regex(texts[row : row + 1], _COMMA)[0].as_py()
         hint = "List it in missing if it means that there is no value; change the kind if these are categories."
         if comma:
             hint = "Write decimals with a point."
         raise DataError(f"column {name!r}, row {row + 1:,}: {text!r} is not a number.", hint=hint)
-    return np.array(trimmed.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.array(texts.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _refuse_infinities(values: NDArray[np.float64], name: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SchemaError, did_you_mean
+from ..showing import few, line, view
 from ..taxonomy import Taxonomy
 from .attribute import BUILTIN, Attribute, Role, Source
 from .spelling import listing
@@ -19,7 +20,7 @@ from .yaml_file import read_yaml
 __all__ = ["Schema"]
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(Attribute))
-_OF_ONE_KIND = ("order", "taxonomy", "distance", "match", "normalize", "unmapped")
+_OF_ONE_KIND = ("order", "taxonomy", "distance", "match", "normalize", "unmapped", "decimals")
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Attribute)}
 
 
@@ -91,8 +92,20 @@ class Schema(Mapping[str, Attribute]):
         return len(self._attributes)
 
     def __repr__(self) -> str:
-        rows = (f"  {name!r}: {one.role or '?'}, {one.kind or '-'}" for name, one in self.items())
-        return "\n".join((f"<Schema of {len(self)} attributes", *rows)) + ">"
+        roles = {role: self.by_role(role) for role in (*Role, None)}
+        parts = (f"{role or 'undecided'} {few(names, 4)}" for role, names in roles.items() if names)
+        return line(f"<Schema of {len(self)} attributes: {'; '.join(parts)}>")
+
+    def _repr_html_(self) -> str:
+        counted = [f"{len(self.by_role(role))} {role or 'undecided'}" for role in (*Role, None) if self.by_role(role)]
+        rows: list[tuple[str, ...]] = [
+            (name, str(one.role or "undecided"), str(one.kind or "–"), one.values_in_words, one.note)
+            for name, one in self.items()
+        ]
+        header: tuple[str, ...] = ("column", "role", "kind", "values", "note")
+        if not any(one.note for one in self.values()):
+            header, rows = header[:4], [row[:4] for row in rows]
+        return view(f"Schema of {len(self)} attributes", ", ".join(counted), header=header, rows=rows)
 
     # ----------------------------------------------------------------------------------- by role
 

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """Nearest points of many queries, all that are equally near, in the tree of ``_tree_kernels.py``.
 
-``gaps`` are the numbers that are missing in some point or some query.
+``gaps`` are the numbers that are missing in some point or some query. ``slack`` is 1e-14·M: see `Nearest`.
 """
 
 from __future__ import annotations
@@ -89,23 +89,50 @@ def _to_place(space, tree, query, leaf, i):
     return total
 
 
-@lean(f"void({SPACE}, b1[::1], {TREE}, {QUERY}, i8[::1], {_QUERIES}, i4[::1], f8[::1], i8[::1])")
-def nearest(space, gaps, tree, query, weight, numbers, codes, order, squared, ties):
-    """δ² of each query and the nearest point, and the weight of all points that are as near.
+@inlined
+def _reach(squared, slack):
+    """The largest δ² that is a tie with the smallest one; it grows with that."""
+    far = np.sqrt(squared) * (1.0 + 1e-12) + slack
+    return max(far * far, squared)
 
-    Points farther away than ``squared`` are not looked for; it stays, with the weight 0, if all are. What was nearest
-    to a query is a good guess for the next one if the order is one of neighbours.
+
+@lean("void(f8[::1], f8, f8[::1])")
+def reach(squared, slack, out):
+    """The largest δ² that is a tie with each smallest one."""
+    for i in range(len(out)):
+        out[i] = _reach(squared[i], slack)
+
+
+@inlined
+def _still(best, last, count, limit):
+    """What is left of the ties, whose δ² are from ``best`` to ``last``, within a smaller limit; -1 if it is unsure."""
+    if count == 0 or best > limit:
+        return np.int64(0)
+    return count if last <= limit else np.int64(-1)
+
+
+@lean(f"void({SPACE}, b1[::1], {TREE}, {QUERY}, i8[::1], f8, {_QUERIES}, i4[::1], f8[::1], f8[::1], i8[::1])")
+def nearest(space, gaps, tree, query, weight, slack, numbers, codes, order, squared, last, ties):
+    """δ² of each query and the nearest point, and the weight of all points that are ties, with the largest δ² of these.
+
+    A search goes on with what was found elsewhere: ``squared`` is the smallest δ² so far, or the largest that counts.
+    When a smaller one is found, ties may cease to be ties. Mostly all or none do; where it is unsure how many are left,
+    the weight is -1. What was nearest to a query is a good guess for the next one if the order is one of neighbours.
     """
     inner, bound, node, out = tree[0][1], query[3], query[4], query[2]
     query[1][:] = -1
-    best_leaf, best = np.int64(-1), np.int64(0)
+    best_leaf, best_place = np.int64(-1), np.int64(0)
     for at in range(len(order)):
         i = order[at]
         _set(space, query, numbers, codes, i)
-        limit = squared[i]
+        best, widest, count = squared[i], last[i], ties[i]
+        limit = _reach(best, slack)
         if best_leaf >= 0:
-            limit = min(limit, _to_place(space, tree, query, best_leaf, best))
-        count = np.int64(0)
+            guess = _to_place(space, tree, query, best_leaf, best_place)
+            if guess < best:
+                limit = _reach(guess, slack)
+                count = _still(best, widest, count, limit)
+                best = guess
         bound[0], node[0], depth = 0.0, 0, np.int64(1)
         while depth > 0:
             depth -= 1
@@ -121,12 +148,16 @@ def nearest(space, gaps, tree, query, weight, numbers, codes, order, squared, ti
             while some != 0:
                 j = lowest_bit(some)
                 some &= some - 1
-                if out[j] < limit:
-                    limit, count = out[j], np.int64(0)
-                    best_leaf, best = leaf, j
-                if out[j] == limit:
+                away = out[j]
+                if away < best:
+                    limit = _reach(away, slack)
+                    count = _still(best, widest, count, limit)
+                    best = away
+                    best_leaf, best_place = leaf, j
+                if away <= limit and count >= 0:
+                    widest = max(widest, away) if count > 0 else away
                     count += weight[who[j]]
-        squared[i], ties[i] = limit, count
+        squared[i], last[i], ties[i] = best, widest, count
 
 
 @lean("void(f8[:, ::1], i4[:, ::1], f8[::1], f8[::1], i8[::1], i8, u8[::1])")

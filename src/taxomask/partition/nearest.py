@@ -22,10 +22,40 @@ _SAMPLE = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """δ² of each query and the nearest record, and how many records are as near."""
+    """δ² of each query and the nearest record, and how many records are equally near.
+
+    Equally near are all records whose δ is larger than the smallest by no more than 1e-12·δ + 1e-14·M, with the
+    smallest δ and M the largest |value| of an attribute in its standard deviations. Distances that are equal by
+    definition are computed with errors of this kind: relative ones of sums, and those of the values themselves, which
+    do not shrink with the distance. `slack` is 1e-14·M, and `last` the largest δ² among the ties.
+    """
 
     squared: Float
     ties: Whole
+    last: Float
+    slack: float
+
+    @classmethod
+    def within(cls, squared: Float, slack: float) -> Nearest:
+        """Before anything is found; records farther away than a squared distance, and no ties of it, do not count."""
+        return cls(squared.copy(), np.zeros(len(squared), dtype=np.int64), np.zeros(len(squared)), slack)
+
+    @property
+    def reach(self) -> Float:
+        """The largest δ² that is a tie with the smallest one, for each query."""
+        from ._nearest_kernels import reach
+
+        out = np.empty(len(self.squared))
+        reach(self.squared, self.slack, out)
+        return out
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Nearest:
+        """Of some of the queries."""
+        return Nearest(self.squared[rows], self.ties[rows], self.last[rows], self.slack)
+
+    def put(self, rows: NDArray[np.integer[Any]], other: Nearest) -> None:
+        """Let some of the queries have what was found since."""
+        self.squared[rows], self.ties[rows], self.last[rows] = other.squared, other.ties, other.last
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,27 +114,38 @@ class Neighbours:
         arrays, start = space.arrays, self.distinct.start
         points = Points(arrays, (), (), start[:-1], start[1:], self.distinct.records, self.distinct.records)
         self._tree, self._room = tree_of(points), room_for_query(points)
-        self._space, self._gaps = arrays, points.gaps
+        self._space, self._gaps, self._slack = arrays, points.gaps, space.slack
 
     def nearest(self, queries: RecordDistance) -> Nearest:
         """The nearest records of each query."""
         distinct = Distinct.of(queries)
         different = queries if len(distinct.start) > queries.n else queries.take(distinct.first)
-        found = self.nearest_within(different, np.full(different.n, np.inf))
-        return Nearest(found.squared[distinct.point], found.ties[distinct.point])
+        found = self.search(different, Nearest.within(np.full(different.n, np.inf), self._slack))
+        unsure = np.flatnonzero(found.ties < 0)
+        found.ties[unsure] = self.count_within(different.take(unsure), found.reach[unsure])
+        return found.take(distinct.point)
 
-    def nearest_within(self, queries: RecordDistance, squared: Float) -> Nearest:
-        """The nearest records of each query, unless they are farther away than a squared distance: then it has none.
+    def search(self, queries: RecordDistance, so_far: Nearest) -> Nearest:
+        """The nearest records of each query, here and among those already searched.
 
-        The squared distance of a query that has none is the given one.
+        Where a later find made it unsure which of the earlier ones are still ties, their number is -1: `count_within`
+        the reach tells it.
         """
         from ._nearest_kernels import nearest
 
-        squared, ties = squared.copy(), np.empty(queries.n, dtype=np.int64)
+        found = so_far.take(np.arange(queries.n))
         numbers, codes = queries.coordinates
         order = self._order(numbers, codes)
-        nearest(*self._search(numbers), self.distinct.sizes, numbers, codes, order, squared, ties)
-        return Nearest(squared, ties)
+        where = *self._search(numbers), self.distinct.sizes, found.slack
+        nearest(*where, numbers, codes, order, found.squared, found.last, found.ties)
+        return found
+
+    def count_within(self, queries: RecordDistance, squared: Float) -> Whole:
+        """How many records are within a squared distance of each query."""
+        out = np.zeros(queries.n, dtype=np.int64)
+        for piece, points, counts in self.within(queries, squared):
+            np.add.at(out, np.repeat(np.arange(piece.start, piece.stop), counts), self.distinct.sizes[points])
+        return out
 
     def within(self, queries: RecordDistance, squared: Float) -> Iterator[tuple[slice, NDArray[np.int32], Whole]]:
         """The points within a squared distance of each query, in pieces of bounded size.

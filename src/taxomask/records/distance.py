@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from ..checks import check_choice
 from ..errors import SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..semantics import category_marginality
+from ..showing import few, line
 from .terms import EqualityTerm, NumberTerm, TableTerm, Term
 
 __all__ = ["RecordDistance"]
@@ -86,6 +88,9 @@ class RecordDistance:
         self.n = data.n
         self.terms = tuple(_term(_column(data, name), distance, scale) for name in self.names)
 
+    def __repr__(self) -> str:
+        return line(f"<RecordDistance of {self.n:,} records by {few(self.names)}>")
+
     @classmethod
     def from_terms(cls, terms: Iterable[Term]) -> RecordDistance:
         """From one term per attribute, all of the same records."""
@@ -133,6 +138,11 @@ class RecordDistance:
         other = self.from_terms(_placed(term, _column(data, term.name)) for term in self.terms)
         other._tables = self._tables
         return other
+
+    @property
+    def slack(self) -> float:
+        """1e-14·M, with M the largest |x|/S: how far δ may be off because values are rounded, however small it is."""
+        return 1e-14 * math.sqrt(2) * max((one.largest for one in self.terms if isinstance(one, NumberTerm)), default=0)
 
     def squared(self, i: int, j: int) -> float:
         """δ² of two records."""

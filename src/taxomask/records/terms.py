@@ -13,6 +13,7 @@ A missing value has a coordinate of its own (NaN, or the code after the last): 0
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -66,6 +67,12 @@ class NumberTerm(Term):
         if self.farthest < 0:
             present = self.coordinates[~np.isnan(self.coordinates)]
             object.__setattr__(self, "farthest", float(np.ptp(present) ** 2) if len(present) else 0.0)
+
+    @property
+    def largest(self) -> float:
+        """The largest |value|·scale of the table that ``origin``, its smallest value, and ``farthest`` are of."""
+        smallest = self.origin * self.scale
+        return max(abs(smallest), abs(smallest + math.sqrt(self.farthest)))
 
     def between(self, query: float | Float, others: Float) -> Float:
         one, other = np.isnan(query), np.isnan(others)

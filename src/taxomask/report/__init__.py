@@ -5,6 +5,7 @@ This layer knows plain values only (numbers, names, trees of counts), nothing of
 
 from __future__ import annotations
 
+from .notebook import map_view
 from .page import render, write_page
 
-__all__ = ["render", "write_page"]
+__all__ = ["map_view", "render", "write_page"]

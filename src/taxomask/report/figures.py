@@ -124,8 +124,8 @@ def risk_utility_map(
 ) -> Any:
     """One point per method and parameters, risk against loss, with the Pareto front and the limit of risk.
 
-    Each point has ``number``, ``label``, ``method``, ``risk``, ``loss`` and ``front`` (whether no other point is better
-    in both).
+    Each point has ``number``, ``label``, ``method``, ``risk``, ``loss``, ``front`` (whether no other point is better in
+    both) and ``more`` (a line to be shown with them).
     """
     width, height, left, foot = 760.0, 440.0, 64.0, 48.0
     right, head = width - 16, 14.0
@@ -169,7 +169,8 @@ def risk_utility_map(
         parts.append(
             f'<circle class="point hue{hues[p["method"]]}{ring}" cx="{x(p["loss"]):.1f}" cy="{y(p["risk"]):.1f}" r="6" '
             f'tabindex="0" role="button" data-point="{p["number"]}" aria-label="{_escape(p["label"])}">'
-            f"<title>{_escape(p['label'])}\nrisk {p['risk']:.4f}, loss {p['loss']:.4f}</title></circle>"
+            f"<title>{_escape(p['label'])}\nrisk {p['risk']:.4f}, loss {p['loss']:.4f}\n{_escape(p['more'])}</title>"
+            "</circle>"
         )
     legend = "".join(
         f'<span class="key"><i class="dot hue{hue}"></i>{_escape(name)}</span>' for name, hue in hues.items()

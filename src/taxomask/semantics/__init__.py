@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .covariances import covariance_matrix
 from .statistics import (
     category_marginality,
     contingency,
@@ -24,6 +25,7 @@ __all__ = [
     "EarthMover",
     "category_marginality",
     "contingency",
+    "covariance_matrix",
     "covariance_of_tables",
     "distance_correlation",
     "distance_covariance",

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import TaxonomyError, UnknownConceptError, did_you_mean
+from ..showing import line, view
 from .listing import Listing
 from .normalize import check_normalize
 from .order import Arrays, arrange
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Concept", "Match", "Taxonomy"]
 
 Positions = NDArray[np.int32]
+
+_BRANCHES = 12  # that a notebook shows
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,7 +69,7 @@ class Concept:
         return tuple(Concept(self.taxonomy, int(position)) for position in positions)
 
     def __repr__(self) -> str:
-        return f"<Concept {self.id}: {self.label}>"
+        return line(f"<Concept {self.id}: {self.label}>")
 
 
 class Taxonomy(Mapping[str, Concept]):
@@ -196,8 +199,18 @@ class Taxonomy(Mapping[str, Concept]):
         return id(self)
 
     def __repr__(self) -> str:
-        shape = "tree" if self.is_tree else "DAG"
-        return f"<Taxonomy {self.name}: {len(self):,} concepts, {shape} of depth {int(self.depth.max())}>"
+        return line(f"<Taxonomy {self.name}: {self._shape()}>")
+
+    def _shape(self) -> str:
+        return f"{len(self):,} concepts, {'tree' if self.is_tree else 'DAG'} of depth {int(self.depth.max())}"
+
+    def _repr_html_(self) -> str:
+        tops = self.roots if self.virtual_root else self.children(self.root) or self.roots
+        rows = [(one, self[one].label, f"{len(self.descendants(one)):,}") for one in tops[:_BRANCHES]]
+        which = "branches" if len(rows) == len(tops) else f"first {len(rows)} of {len(tops):,} branches"
+        about = f"The {which} at its top, with the concepts in each."
+        header = ("branch", "label", "concepts")
+        return view(f"Taxonomy {self.name}: {self._shape()}", about, header=header, rows=rows, numeric=(2,))
 
     # ----------------------------------------------------------------------------------- its shape
 

@@ -208,7 +208,8 @@ class _Page:
 
     async def map(self, request: Request) -> Response:
         job = self._job(request)
-        found = job.result if job.state == "done" else (job.parts[-1] if job.parts else {"points": [], "failed": []})
+        empty: dict[str, Any] = {"points": [], "failed": [], "protected": []}
+        found = job.result if job.state == "done" else (job.parts[-1] if job.parts else empty)
         asked = request.query_params.get("limit")
         try:
             limit = None if asked is None else float(asked)

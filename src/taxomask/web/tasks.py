@@ -15,6 +15,7 @@ from ..comparison import Point, RUMap, compare
 from ..errors import DataError, PlanError, TaxomaskError
 from ..evaluation import Evaluation, evaluate_release
 from ..evaluation_page import page
+from ..measures.plain import plain
 from ..measures.turns import part_of
 from ..methods import Method
 from ..microdata.files import FORMATS
@@ -52,7 +53,7 @@ def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path
         "files": {"audit": written.audit.name, "note": written.note.name, "report": "report.html", "plan": "plan.yaml"},
         "command": command,
         "note": written.note.read_text(encoding="utf-8"),
-        "headline": {key: _finite(value) for key, value in outcome.evaluation.headline.items()},
+        "headline": plain(outcome.evaluation.headline),
         **_shown(outcome.evaluation, page(outcome.evaluation, outcome.release, plan.method)),
     }
 
@@ -74,8 +75,8 @@ def compare_methods(report: Report, content: dict[str, Any], folder: Path, targe
         if one.points:
             ran.append(method)  # known by now, so that only the front is computed anew
             found = compare(table, plan.attributes, ran, cache=target)
-        report("part", {"points": _points(found), "failed": failed})
-    return {"points": _points(found), "failed": failed}
+        report("part", _found(found, failed))
+    return _found(found, failed)
 
 
 def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def draw_map(report: Report, found: dict[str, Any], limit: float | None) -> dict
     """The map as a figure, and the best choice under a limit of risk, in words."""
     points = [Point(p["label"], make_method(p["method"]), p["risk"], p["loss"], p["numbers"], p["front"])
               for p in found["points"]]  # fmt: skip
-    known = RUMap(tuple(points), tuple(tuple(one) for one in found["failed"]))
+    known = RUMap(tuple(points), tuple(tuple(one) for one in found["failed"]), tuple(found["protected"]))
     values = known.page(limit)
     best: dict[str, Any] | None = None
     if limit is not None and points:
@@ -117,7 +118,10 @@ def draw_map(report: Report, found: dict[str, Any], limit: float | None) -> dict
     drawn = figures.risk_utility_map(
         values["points"], risk_name=values["risk_name"], loss_name=values["loss_name"], limit=limit
     )
-    return {"figure": _bare(drawn), "best": best}
+    meanings = {
+        one["name"]: {"title": one["meaning"].title, "about": one["meaning"].about} for one in values["columns"]
+    }
+    return {"figure": _bare(drawn), "best": best, "meanings": meanings}
 
 
 def check_plan(report: Report, content: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -194,18 +198,20 @@ def _yaml(plan: Plan) -> str:
     return text
 
 
-def _points(found: RUMap) -> list[dict[str, Any]]:
-    return [
+def _found(found: RUMap, failed: list[tuple[str, str]]) -> dict[str, Any]:
+    """A map in plain values, from which `draw_map` makes it again."""
+    points = [
         {
             "label": point.label,
             "method": point.method.to_dict(),
             "risk": point.risk,
             "loss": point.loss,
             "front": point.front,
-            "numbers": {name: _finite(value) for name, value in point.numbers.items()},
+            "numbers": plain(point.numbers),
         }
         for point in found.points
     ]
+    return {"points": points, "failed": list(failed), "protected": list(found.protected)}
 
 
 def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:
@@ -222,6 +228,7 @@ def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:
             "interval": _number(intervals[column["name"]].value) if column["name"] in intervals else "–",
             "wide": column["figure"] == "icicle",
             "same": column["same"],
+            "words": column["words"],
             "figure": _drawn(column),
         }
         for column in values["columns"]
@@ -236,7 +243,7 @@ def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:
         else [_bare(figures.heatmap(together["names"], together[when], title=when)) for when in ("before", "after")],
         "left_out": together.get("left_out", 0),
         "sections": [
-            {**section, "rows": [[_number(cell) for cell in row] for row in section["rows"]]}
+            {**section, "rows": [{**row, "cells": list(map(_number, row["cells"]))} for row in section["rows"]]}
             for section in values["sections"]
         ],
         "checks": [{"promise": one.promise, "holds": one.holds, "found": one.found} for one in done["checks"]],
@@ -260,7 +267,3 @@ def _bare(figure: object) -> str:
 
 def _number(value: Any) -> str:
     return figures.number(value)
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

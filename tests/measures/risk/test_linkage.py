@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import taxomask as tm
+from naive import equally_near, linked
+from taxomask.engines import Here
 from taxomask.measures.risk import partial_linkage, record_linkage
 from taxomask.measures.risk.linkage import spaces
+from taxomask.measures.risk.linkage_in_blocks import linkage_in_blocks
 
-from .conftest import NAMES, pairs, table
+from .conftest import KINDS, NAMES, pairs, table
 
 
 def test_by_hand() -> None:
@@ -34,10 +40,23 @@ def naive(original: tm.Microdata, released: tm.Microdata, names: tuple[str, ...]
     here, there = spaces(original, released, names, scale)
     right, ties = [], []
     for i, (numbers, codes) in enumerate(zip(*there.coordinates, strict=True)):
-        squared = here.squared_from(numbers, codes)
-        right.append(squared[i] == squared.min())
-        ties.append((squared == squared.min()).sum())
+        near = equally_near(here.squared_from(numbers, codes), largest(original, names))
+        right.append(near[i])
+        ties.append(near.sum())
     return np.array(right), np.array(ties)
+
+
+def largest(original: tm.Microdata, names: tuple[str, ...]) -> float:
+    """M: the largest |x|/S, with the positions of ordered categories."""
+    found = 0.0
+    for name in names:
+        column: Any = original.columns[name]
+        if KINDS.get(name, {}).get("kind") in ("continuous", "ordinal") or not hasattr(column, "codes"):
+            values = column.values if hasattr(column, "values") else np.where(column.missing, np.nan, column.codes)
+            values = values[~np.isnan(values)]
+            if len(values) > 1 and np.ptp(values) > 0:
+                found = max(found, np.abs(values).max() / values.std(ddof=1))
+    return float(found)
 
 
 @given(pairs(), st.lists(st.sampled_from(NAMES), min_size=1, unique=True), st.sampled_from(["balanced", "paper"]))
@@ -49,6 +68,93 @@ def test_naive(both: tuple[tm.Microdata, tm.Microdata], names: list[str], scale:
     np.testing.assert_array_equal(found.right, right)
     np.testing.assert_array_equal(found.ties, ties)
     assert found.expected.value == pytest.approx((right / ties).mean())
+
+
+# --------------------------------------------------------------------------------------- ties
+
+
+def averaged(columns: dict[str, list[str]], k: int) -> tuple[tm.Microdata, tm.Microdata, list[Any], list[Any]]:
+    """Decimals microaggregated: both tables, and their records in exact arithmetic."""
+    schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in columns])
+    frame = pa.table({name: [float(value) for value in values] for name, values in columns.items()})
+    original = tm.Microdata.from_frame(frame, schema)
+    method, rng = tm.Microaggregation(k), np.random.default_rng(0)
+    groups = method.groups(original, rng).numbers
+    records = list(zip(*(map(Fraction, values) for values in columns.values()), strict=True))
+    inside = [[one for one, group in zip(records, groups, strict=True) if group == number] for number in groups]
+    exact = [tuple(sum(values, Fraction(0)) / len(values) for values in zip(*one, strict=True)) for one in inside]
+    return original, method.mask(original, rng).data, records, exact
+
+
+def test_an_average_of_two_is_as_far_from_both() -> None:
+    """For groups of two every mean is halfway, however its distances are rounded."""
+    ages = [21, 26, 33, 41, 47, 58, 66, 79]
+    schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+    release = tm.protect(pa.table({"age": ages}), schema, tm.Microaggregation(k=2), seed=1)
+    found = record_linkage(release.original, release.released)
+    assert found.ties.tolist() == [2] * 8
+    assert (found.unique.value, found.among.value, found.expected.value) == (0, 1, 1 / 2)
+
+
+def test_census() -> None:
+    """13 columns of 1,080 people, in pairs: the nearest is never the only one; exact for every sixtieth record."""
+    path = Path(__file__).parents[2] / "data" / "casc" / "CASCrefmicrodata.csv"
+    names, *rows = [line.replace('"', "").split(",") for line in path.read_text().split()]
+    original, released, records, exact = averaged(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), 2)
+    found = record_linkage(original, released)
+    assert found.unique.value == 0
+    assert found.among.value == pytest.approx(0.9704, abs=5e-5)
+    for i, (right, ties) in linked(records, {i: exact[i] for i in range(0, 1080, 60)}).items():
+        assert (found.right[i], found.ties[i]) == (right, ties)
+
+
+@pytest.mark.parametrize("offset", [0, 10_000_000])
+@pytest.mark.parametrize("k", [2, 3])
+def test_money(k: int, offset: int) -> None:
+    """Skewed amounts with two decimals, whose rounding is large beside the distances between the small ones."""
+    cents = np.rint(100 * np.random.default_rng(1).lognormal(7, 1.5, 200)).astype(int) + 100 * offset
+    original, released, records, exact = averaged({"money": [f"{one // 100}.{one % 100:02}" for one in cents]}, k)
+    found = record_linkage(original, released)
+    expected = linked(records, dict(enumerate(exact)))
+    assert list(zip(found.right.tolist(), found.ties.tolist(), strict=True)) == [expected[i] for i in range(200)]
+    if k == 2:
+        assert (found.unique.value, found.among.value) == (0, 1)
+
+
+@given(
+    st.lists(st.lists(st.integers(-50, 50), min_size=2, max_size=2), min_size=4, max_size=8),
+    st.integers(1, 2),
+    st.sampled_from([2, 3]),
+)
+@settings(max_examples=60)
+def test_ties_are_those_of_exact_arithmetic(rows: list[list[int]], width: int, k: int) -> None:
+    columns = {f"x{a}": [f"{'-' * (row[a] < 0)}0.{abs(row[a]):02}" for row in rows] for a in range(width)}
+    original, released, records, exact = averaged(columns, k)
+    found = record_linkage(original, released)
+    expected = linked(records, dict(enumerate(exact)))
+    assert list(zip(found.right.tolist(), found.ties.tolist(), strict=True)) == [expected[i] for i in range(len(rows))]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 80), st.integers(0, 3)), min_size=2, max_size=30),
+    st.integers(1, 31),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=100)
+def test_ties_that_cease_to_be_ties(rows: list[tuple[int, int]], size: int, random: Any) -> None:
+    """Of numbers a step of 2^-20 apart some 15 in a row are as near as the nearest, and are found one by one."""
+    steps = [place + 1000 * far for place, far in rows]
+    moved = [place + random.randint(-40, 40) for place in steps]
+    original, released = (table(number=[1e9 + step / 2**20 for step in some]) for some in (steps, moved))
+    found = record_linkage(original, released)
+    right, ties = naive(original, released, ("number",), "balanced")
+    in_blocks = linkage_in_blocks(Here(), original, released, block_size=size)
+    for one in (found, in_blocks):
+        np.testing.assert_array_equal(one.right, right)
+        np.testing.assert_array_equal(one.ties, ties)
+
+
+# --------------------------------------------------------------------------------------- cases
 
 
 @given(pairs())

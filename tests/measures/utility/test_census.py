@@ -24,7 +24,7 @@ PRINTED = {
     (13, 12): (1.564, 0.164, 0.046, 35.48),
 }
 OTHER_LAST_GROUP = {(6, 6), (6, 9), (6, 12), (13, 12)}
-"""The paper's program grew its very last group around the other end here."""
+"""Rows whose last group grew around the other end; papers/p2_program.py has the rule that selects them."""
 PROBABILISTIC = {
     # PIL of covariances and of correlations; the printed PIL(Q) does not have each attribute's own bin width
     (6, 3): (0.161, 0.255),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .attacks import RankSwappingAttack, ReverseMappingAttack, rank_swapping_attack, reverse_mapping_attack
+from .change_in_rank import ChangeInRank, change_in_rank, ranks_moved
 from .classes import (
     ClassRisk,
     ClassSizes,
@@ -19,6 +20,7 @@ from .linkage import Linkage, partial_linkage, record_linkage
 from .rates import Rate
 
 __all__ = [
+    "ChangeInRank",
     "ClassRisk",
     "ClassSizes",
     "Closeness",
@@ -33,6 +35,7 @@ __all__ = [
     "Rate",
     "Reidentification",
     "ReverseMappingAttack",
+    "change_in_rank",
     "class_sizes",
     "individual_risk",
     "inference",
@@ -41,6 +44,7 @@ __all__ = [
     "partial_linkage",
     "rank_correlation",
     "rank_swapping_attack",
+    "ranks_moved",
     "record_linkage",
     "reidentification",
     "reverse_mapping_attack",

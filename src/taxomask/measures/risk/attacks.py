@@ -13,6 +13,7 @@ from ...errors import DataError
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ...partition.nearest import Neighbours
 from ...records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
+from ..plain import Result
 from ..side_by_side import side_by_side
 from .levels import Runs, Tally
 from .rates import Rate
@@ -25,7 +26,7 @@ Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ReverseMappingAttack:
+class ReverseMappingAttack(Result):
     """The original values that an intruder recovers from a reverse-mapped column.
 
     ``recovered`` is the guess for every record. ``certain``: the share of records with one candidate value only, which
@@ -105,7 +106,7 @@ def _numbers(first: Column, second: Column) -> tuple[Whole, Whole]:
 
 
 @dataclass(frozen=True, eq=False)
-class RankSwappingAttack:
+class RankSwappingAttack(Result):
     """How far a known record is narrowed down by knowing that no value was swapped farther than k ranks.
 
     ``candidates`` has for each original record how many released records are possible. ``unique``: the share of records

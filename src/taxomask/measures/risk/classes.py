@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...checks import check_number
 from ...errors import DataError, SchemaError, did_you_mean
 from ...microdata import Column, ContinuousColumn, Microdata
+from ..plain import Result
 from ..side_by_side import side_by_side
 from .rates import Rate
 from .tables import check_records, chosen, class_numbers
@@ -30,7 +31,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class ClassSizes:
+class ClassSizes(Result):
     """How many records share their values of some attributes with how many others.
 
     ``k`` is the size of the smallest class, ``uniques`` the number of records that are alone in theirs; ``sizes`` has
@@ -81,7 +82,7 @@ def _sizes(numbers: Whole) -> Whole:
 
 
 @dataclass(frozen=True)
-class ClassRisk:
+class ClassRisk(Result):
     """The chance to re-identify a record: of the record at highest risk, on average, and above a threshold."""
 
     highest: float
@@ -90,7 +91,7 @@ class ClassRisk:
 
 
 @dataclass(frozen=True)
-class Reidentification:
+class Reidentification(Result):
     """Chances of intruders who know the quasi-identifiers exactly as they are released.
 
     ``prosecutor``: knows that the person is in the release; ``journalist``: does not, and looks in a register of the
@@ -165,7 +166,7 @@ def _stacked(first: Column, second: Column) -> Column:
 
 
 @dataclass(frozen=True, eq=False)
-class IndividualRisk:
+class IndividualRisk(Result):
     """The chance to re-identify each record in the population, and what it comes to.
 
     ``expected`` is the expected number of re-identifications, ``mean`` the same per record.

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from ...methods import Progress
 from ...microdata import Microdata
-from ..plain import plain
+from ..plain import Result
 from ..turns import Turn, in_turn
 from . import (
+    ChangeInRank,
     ClassSizes,
     Closeness,
     Diversity,
@@ -22,6 +23,7 @@ from . import (
     Linkage,
     RankCorrelation,
     Reidentification,
+    change_in_rank,
     class_sizes,
     individual_risk,
     inference,
@@ -40,7 +42,7 @@ SMALL = 20_000  # records up to which linkage by every pair of attributes is a m
 
 
 @dataclass(frozen=True, eq=False)
-class Risk:
+class Risk(Result):
     """What a release risks. What needs to know which record is which is None for unlinked tables."""
 
     classes: ClassSizes
@@ -49,15 +51,15 @@ class Risk:
     partial_linkage: tuple[Linkage, ...]
     intervals: IntervalDisclosure | None
     rank_correlation: Mapping[str, RankCorrelation]
+    change_in_rank: Mapping[str, ChangeInRank]
     diversity: Mapping[str, Diversity]
     closeness: Mapping[str, Closeness]
     inference: Mapping[str, Inference]
     individual: IndividualRisk | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The numbers in plain values."""
-        values: dict[str, Any] = plain(self)
-        return values
+    def __repr__(self) -> str:
+        links = "" if self.linkage is None else f"right links {self.linkage.expected.value:.4g}, "
+        return f"<Risk: {links}k {self.classes.k}, uniques {self.classes.uniques}>"
 
 
 def measure_risk(
@@ -95,6 +97,7 @@ def risk_measures(
         "partial_linkage": lambda _: partial_linkage(*tables, most=most) if linked else (),
         "intervals": lambda _: interval_disclosure(*tables) if linked else None,
         "rank_correlation": lambda _: rank_correlation(*tables) if linked else {},
+        "change_in_rank": lambda _: change_in_rank(*tables) if linked else {},
         "diversity": lambda told: _each(hidden, lambda name: l_diversity(*tables, name), told),
         "closeness": lambda told: _each(quick, lambda name: t_closeness(*tables, name), told),
         "inference": lambda told: _each(hidden, lambda name: inference(*tables, name, control=control), told),
@@ -125,6 +128,7 @@ def risk_seconds(original: Microdata, released: Microdata) -> dict[str, float]:
         "partial_linkage": 0.1 * subsets * microsecond,
         "intervals": 0.2 * known * microsecond,
         "rank_correlation": 0.1 * known * microsecond,
+        "change_in_rank": 0.4 * known * microsecond,
         "diversity": 0.3 * hidden * microsecond,
         "closeness": 3 * hidden * microsecond,
         "inference": 2.5 * hidden * microsecond,

@@ -12,6 +12,7 @@ from ...checks import check_number
 from ...microdata import Microdata
 from ...partition.nearest import Distinct, Neighbours
 from ...records import RecordDistance
+from ..plain import Result
 from .levels import Runs, Tally, confidential_codes
 from .linkage import Scale
 from .rates import Rate
@@ -43,7 +44,7 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Inference:
+class Inference(Result):
     """What is guessed of a confidential attribute, by how precise the guess has to be."""
 
     attribute: str
@@ -63,8 +64,9 @@ def inference(
 ) -> Inference:
     """Guess a confidential value from the released records that are nearest in what the intruder knows.
 
-    Of several equally near records one is drawn: a guess counts with the share of them that are right. Targets whose
-    value is missing are left out; a missing released value is a wrong guess. The tables need not be linked.
+    Of several equally near records (as in `record_linkage`) one is drawn: a guess counts with the share of them that
+    are right. Targets whose value is missing are left out; a missing released value is a wrong guess. The tables need
+    not be linked.
 
     Parameters
     ----------
@@ -123,7 +125,7 @@ def _guessed(
     queries = people.take(distinct.first)
     nearest = neighbours.nearest(queries)
     hits = dict.fromkeys(right, 0.0)
-    for piece, points, counts in neighbours.within(queries, nearest.squared):
+    for piece, points, counts in neighbours.within(queries, nearest.reach):
         rows, whose = _members(neighbours.distinct, points, counts)
         tally = Tally(whose, released[rows])
         asked = distinct.records[distinct.start[piece.start] : distinct.start[piece.stop]]

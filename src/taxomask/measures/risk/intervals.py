@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...checks import check_number
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..plain import Result
 from ..ranks import places, ranks
 from ..side_by_side import side_by_side
 from .rates import Rate
@@ -22,7 +23,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class IntervalDisclosure:
+class IntervalDisclosure(Result):
     """For each attribute, the share of original values inside a narrow interval around the released one."""
 
     percent: float

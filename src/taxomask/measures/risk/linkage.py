@@ -15,6 +15,7 @@ from ...errors import DataError
 from ...microdata import Microdata
 from ...partition.nearest import Neighbours
 from ...records import RecordDistance
+from ..plain import Result
 from ..side_by_side import side_by_side
 from .rates import Rate
 from .tables import check_linked, check_records, chosen
@@ -25,7 +26,7 @@ Scale = Literal["balanced", "paper"]
 
 
 @dataclass(frozen=True, eq=False)
-class Linkage:
+class Linkage(Result):
     """How often a released record is linked with its own original record.
 
     Several original records may be equally near. A link counts as right if the right one is among them (``among``), if
@@ -51,8 +52,10 @@ def record_linkage(
 ) -> Linkage:
     """Link every released record with the nearest original ones by S-distance, exactly.
 
-    Distances have the scale of the original table. A random guess is right with chance 1/n; the baselines of the
-    policies allow for the number of ties.
+    Distances have the scale of the original table. Equally near are all records whose δ is larger than the smallest by
+    no more than 1e-12·δ + 1e-14·M, with the smallest δ and M the largest |x|/S of the attributes: distances that are
+    equal by definition differ by no more than that when they are computed. A random guess is right with chance 1/n; the
+    baselines of the policies allow for the number of ties.
 
     Parameters
     ----------
@@ -142,7 +145,7 @@ def summed_up(names: tuple[str, ...], right: NDArray[np.bool_], ties: NDArray[np
 
 def _linked(names: tuple[str, ...], here: RecordDistance, there: RecordDistance, own: NDArray[np.int64]) -> Linkage:
     nearest = Neighbours(here).nearest(there)
-    return summed_up(names, own_distances(here, there, own) == nearest.squared, nearest.ties, here.n)
+    return summed_up(names, own_distances(here, there, own) <= nearest.reach, nearest.ties, here.n)
 
 
 def _truth(original: Microdata, released: Microdata, truth: ArrayLike | None) -> NDArray[np.int64]:

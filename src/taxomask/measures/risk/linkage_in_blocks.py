@@ -1,8 +1,8 @@
 """Record linkage of tables that lie in files, block by block: no job holds more than a few blocks.
 
 The nearest record of a query is looked for in blocks, the nearest block first. A block is left out if all that is in it
-is farther away than what was found, or than the query's own original record: see `Extent`. So the result is that of
-`record_linkage`, to the last bit, whatever the blocks are.
+is farther away than the ties of what was found, or of the query's own original record: see `Extent`. So the result is
+that of `record_linkage`, to the last bit, whatever the blocks are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...engines import Keeper, Site, open_site
 from ...microdata import Microdata
 from ...partition import median_cuts, members
 from ...partition.extent import Extent
-from ...partition.nearest import Distinct, Neighbours
+from ...partition.nearest import Distinct, Nearest, Neighbours
 from .linkage import Linkage, own_distances, spaces, summed_up
 from .tables import chosen
 
@@ -65,33 +65,41 @@ def _extent(store: Keeper, item: tuple[str, int]) -> Extent:
 
 
 def _search(store: Keeper, item: tuple[str, int]) -> None:
-    """The distance of each query of a part and the nearest records, and how many these are."""
+    """The distance up to which records are as near to each query of a part as the nearest, and how many these are."""
     prefix, number = item
     space, extents = store.shared(f"{prefix}/space"), store.shared(f"{prefix}/extents")
-    rows, records, squared = store.get(f"{prefix}/part-{number}")
-    queries, ties = space.with_records(records), np.zeros(len(rows), dtype=np.int64)
+    rows, records, limit = store.get(f"{prefix}/part-{number}")
+    queries, found = space.with_records(records), Nearest.within(limit, space.slack)
     around = Extent.of(queries)
     apart = np.array([extent.apart(around) for extent in extents])
-    for block in np.argsort(apart, kind="stable").tolist():
-        if apart[block] > squared.max():
+    blocks = np.argsort(apart, kind="stable").tolist()
+    for block in blocks:
+        reach = found.reach
+        if apart[block] > reach.max():
             break
-        some = extents[block].reach(queries, squared)
-        if not len(some):
-            continue
-        neighbours = Neighbours(space.with_records(store.get(f"{prefix}/block-{block}")))
-        found = neighbours.nearest_within(queries.take(some), squared[some])
-        ties[some] = found.ties + np.where(found.squared < squared[some], 0, ties[some])
-        squared[some] = found.squared
-    store.put(f"{prefix}/found-{number}", (rows, squared, ties))
+        some = extents[block].reach(queries, reach)
+        if len(some):
+            found.put(some, _neighbours(store, prefix, block).search(queries.take(some), found.take(some)))
+    unsure, reach = np.flatnonzero(found.ties < 0), found.reach
+    found.ties[unsure] = 0
+    for block in blocks if len(unsure) else ():
+        some = unsure[extents[block].reach(queries.take(unsure), reach[unsure])]
+        if len(some):
+            found.ties[some] += _neighbours(store, prefix, block).count_within(queries.take(some), reach[some])
+    store.put(f"{prefix}/found-{number}", (rows, reach, found.ties))
     store.drop(f"{prefix}/part-{number}")
+
+
+def _neighbours(store: Keeper, prefix: str, block: int) -> Neighbours:
+    return Neighbours(store.shared(f"{prefix}/space").with_records(store.get(f"{prefix}/block-{block}")))
 
 
 def _join(store: Keeper, item: tuple[str, int, tuple[str, ...]]) -> Linkage:
     prefix, parts, names = item
     point, own = store.get(f"{prefix}/records")
-    squared, ties = np.empty(len(own)), np.empty(len(own), dtype=np.int64)  # there are not more points than records
+    reach, ties = np.empty(len(own)), np.empty(len(own), dtype=np.int64)  # there are not more points than records
     for number in range(parts):
         rows, some, counts = store.get(f"{prefix}/found-{number}")
-        squared[rows], ties[rows] = some, counts
+        reach[rows], ties[rows] = some, counts
         store.drop(f"{prefix}/found-{number}")
-    return summed_up(names, own == squared[point], ties[point], len(own))
+    return summed_up(names, own <= reach[point], ties[point], len(own))

@@ -10,19 +10,10 @@ from typing import Any
 
 from ...methods import Progress
 from ...microdata import Column
-from ..plain import plain
+from ..plain import Result
 from ._moments import same_values
 
 __all__ = ["Loss", "Result", "mean_of", "pairs", "twice"]
-
-
-class Result:
-    """A frozen dataclass that can be written as plain values, for JSON."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values: pairs of attributes are joined by " × ", and what is not defined is None."""
-        values: dict[str, Any] = plain(self)
-        return values
 
 
 @dataclass(frozen=True)

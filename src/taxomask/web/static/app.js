@@ -40,7 +40,7 @@ export function plan(...more) {
 
 // An attribute as a plan has it: only what its kind has.
 export function entry(attribute) {
-  const only = { order: "ordinal", taxonomy: "taxonomic", distance: "taxonomic", match: "taxonomic", normalize: "taxonomic", unmapped: "taxonomic" };
+  const only = { decimals: "continuous", order: "ordinal", taxonomy: "taxonomic", distance: "taxonomic", match: "taxonomic", normalize: "taxonomic", unmapped: "taxonomic" };
   return Object.fromEntries(Object.entries(attribute).filter(([key]) => !only[key] || only[key] === attribute.kind));
 }
 

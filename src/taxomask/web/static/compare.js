@@ -82,6 +82,7 @@ export async function showMap(place, job) {
     drawn = found.points.length;
     layout.hidden = !found.points.length;
     state.draft.mapLimit = limit;
+    if (!found.points.length) return;
     if (found.figure) map.replaceChildren(figure(found.figure));
     if (found.best) {
       best.replaceChildren(h("b", {}, found.best.label), h("p", {}, found.best.reason),
@@ -96,18 +97,18 @@ export async function showMap(place, job) {
       point.addEventListener("keydown", (event) => { if (["Enter", " "].includes(event.key)) { event.preventDefault(); choose(); } });
     }
     const rows = found.points.map((one, at) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => { number = at; mark(found); chosen.scrollIntoView({ block: "nearest" }); } }, one.label)),
-      [one.risk, one.loss].map((value) => h("td", { class: "n" }, shortNumber(value))), h("td", {}, one.front ? "yes" : "")));
+      h("td", { class: "n" }, shortNumber(one.risk)), h("td", { class: "n" }, shortNumber(one.loss)), h("td", {}, one.numbers.worst_column === null ? "–" : `${one.numbers.worst_column} (${shortNumber(one.numbers.worst_loss)})`), h("td", {}, one.front ? "yes" : "")));
     list.replaceChildren(h("summary", {}, "All points as a table"), h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "All points" }, h("table", {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "method"), h("th", { scope: "col", class: "n" }, "risk"), h("th", { scope: "col", class: "n" }, "loss"), h("th", { scope: "col" }, "on the front"))), h("tbody", {}, rows))));
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "method"), h("th", { scope: "col", class: "n" }, "risk"), h("th", { scope: "col", class: "n" }, "loss"), h("th", { scope: "col" }, "worst column (its loss)"), h("th", { scope: "col" }, "on the front"))), h("tbody", {}, rows))),
+      h("p", { class: "small soft" }, ["risk", "loss"].map((name) => `${words(name)}: ${found.meanings[name].about} `), `Every loss is over the columns that any of these methods protects: ${found.protected.join(", ")}.`));
     mark(found);
   }
   function mark(found) {
     for (const point of map.querySelectorAll("[data-point]")) point.classList.toggle("chosen", Number(point.dataset.point) === number);
     const one = found.points[number];
     if (!one) { chosen.replaceChildren(h("p", { class: "soft small" }, "Choose a point to see its numbers.")); return; }
-    const names = { risk: "linked rightly", loss: "loss", score: "score", interval_disclosure: "interval disclosure", k: "smallest class", uniques: "unique records" };
     chosen.replaceChildren(h("h2", {}, one.label), one.front ? h("span", { class: "badge good" }, "on the front") : "",
-      h("dl", {}, Object.entries(one.numbers).map(([name, value]) => [h("dt", {}, names[name] || words(name)), h("dd", {}, shortNumber(value))])),
+      h("dl", {}, Object.entries(one.numbers).map(([name, value]) => [h("dt", {}, found.meanings[name].title, h("span", { class: "means small soft" }, found.meanings[name].about)), h("dd", {}, shortNumber(value))])),
       h("button", { type: "button", class: "button small primary", onclick: () => take(one) }, "Use this one"));
   }
   function take(point) {
@@ -123,4 +124,4 @@ export async function showMap(place, job) {
   if (["done", "cancelled"].includes(last.state)) await draw();
 }
 
-const shortNumber = (value) => value === null ? "–" : Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 4 });
+const shortNumber = (value) => value === null ? "–" : typeof value === "string" ? value : Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 4 });

@@ -41,7 +41,8 @@ function column(attribute, facts, edited) {
       h("input", { type: "radio", name, value: role, checked: attribute.role === role, onchange: () => { attribute.role = role; edited(); redraw(); } }), h("span", {}, label))));
   const kind = choice(KINDS, attribute.kind, (value) => { attribute.kind = value; prepare(attribute, facts); edited(); redraw(); }, { class: "kind", "aria-label": `Kind of ${attribute.name}` });
   redraw();
-  const about = [facts.distinct === null ? null : `${thousands(facts.distinct)} different`, facts.range ? `${facts.range[0]} to ${facts.range[1]}` : null, facts.missing ? `${thousands(facts.missing)} empty` : null];
+  const about = [facts.distinct === null ? null : `${thousands(facts.distinct)} different`, facts.range ? `${facts.range[0]} to ${facts.range[1]}` : null, facts.missing ? `${thousands(facts.missing)} empty` : null,
+    !facts.range && facts.distinct > facts.bars.length ? `the ${facts.bars.length} commonest shown` : null];
   return h("section", { class: "column", "aria-label": attribute.name },
     h("div", { class: "what" }, h("h2", {}, attribute.name), h("p", { class: "soft small" }, about.filter(Boolean).join(" · "))),
     h("div", { class: "spark" }, sparkline(facts.bars, `Distribution of ${attribute.name}`)),
@@ -58,10 +59,17 @@ function details(attribute, facts, edited) {
   const evidence = h("p", { class: "evidence small soft" }, attribute.note || "");
   if (attribute.role === "identifier") return [evidence];
   parts.push(h("div", { class: "notes" }, evidence, missing(attribute, edited)));
+  if (attribute.kind === "continuous") parts.push(decimals(attribute, edited));
   if (attribute.kind === "taxonomic") parts.push(taxonomy(attribute, edited));
   if (attribute.kind === "ordinal") parts.push(h("details", {}, h("summary", {}, `Order: ${shortened((attribute.order || []).join(" < "), 60)}`),
     field("From the lowest to the highest, one in each line", h("textarea", { rows: 6, value: (attribute.order || []).join("\n"), onchange: (event) => { attribute.order = event.target.value.split("\n").map((one) => one.trim()).filter(Boolean); edited(); } }))));
   return parts;
+}
+
+function decimals(attribute, edited) {
+  const input = h("input", { type: "number", min: 0, max: 20, step: 1, value: attribute.decimals ?? "", placeholder: "original + 2", "aria-label": `Decimals of ${attribute.name}`,
+    onchange: () => { attribute.decimals = input.value === "" || !input.validity.valid ? null : Number(input.value); edited(); } });
+  return h("label", { class: "row small soft" }, "Decimals of new values: at most", input);
 }
 
 function missing(attribute, edited) {

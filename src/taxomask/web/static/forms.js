@@ -17,6 +17,8 @@ export function fresh(name) {
   }
   const width = parameters.find((one) => one.name === "p" && one.optional); // one of k and p must be given
   if (width && !("k" in method)) method.p = width.slider.start;
+  const level = parameters.find((one) => one.name === "level" && one.optional); // or rules, for which a plan is the place
+  if (level) method.level = level.slider.start;
   return method;
 }
 

@@ -40,6 +40,7 @@ function found(job) {
       h("ul", {}, result.checks.map((one) => h("li", { class: one.holds ? "yes" : "no" }, h("span", {}, one.promise), h("span", { class: "soft small" }, one.found)))),
       result.notes.length ? [h("h3", {}, "To know"), h("ul", { class: "plain" }, result.notes.map((note) => h("li", {}, note)))] : null),
     h("h2", {}, "Column by column"),
+    h("p", { class: "soft" }, "Loss: 0 if nothing changed, 1 if every value was replaced by the average of the column. Values changed: the share of cells that are not what they were. Linked by it alone: the share of records found rightly by an intruder who holds this column only. Disclosed in an interval: the share of original values close to the released one, within 5 % of the ranks or among the nearest codes."),
     h("div", { class: "card-box wide", tabindex: "0", role: "region", "aria-label": "Loss and risk of each column" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "column"), h("th", { scope: "col" }, "kind"), ["loss", "values changed", "linked by it alone", "disclosed in an interval"].map((one) => h("th", { scope: "col", class: "n" }, one)))),
       h("tbody", {}, result.columns.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, one.kind), [one.loss, one.changed, one.linked, one.interval].map((cell) => h("td", { class: "n" }, cell))))))),
@@ -50,10 +51,10 @@ function found(job) {
       h("div", { class: "figures pairs" }, result.correlations.map((one, at) => h("figure", {}, h("figcaption", {}, h("b", {}, at ? "after" : "before")), figure(one))))] : null,
     result.sections.map((section) => h("details", { class: "card-box" }, h("summary", {}, h("b", {}, section.title)), section.about ? h("p", { class: "soft" }, section.about) : null,
       h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": section.title }, h("table", {}, h("thead", {}, h("tr", {}, section.header.map((one, at) => one ? h("th", { scope: "col", class: at ? "n" : "" }, one) : h("td", {})))),
-        h("tbody", {}, section.rows.map((row) => h("tr", {}, row.map((cell, at) => h(at ? "td" : "th", at ? { class: "n" } : { scope: "row" }, cell)))))))) ),
+        h("tbody", {}, section.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row.name, row.about ? h("span", { class: "means small soft" }, row.about) : null), row.cells.map((cell) => h("td", { class: "n" }, cell)))))))) ),
     map ? [h("h2", {}, "Among the methods that were compared"), place] : null,
     h("div", { class: "foot" }, h("a", { class: "button", href: `#/protect/${table.id}` }, "Try something else"), h("button", { type: "button", class: "button primary", onclick: () => go("release", table.id, id) }, "Next: release it")),
   ].flat(Infinity).filter(Boolean);
 }
 
-const charts = (columns) => h("div", { class: "figures" }, columns.map((one) => h("figure", { class: one.wide ? "whole" : "" }, h("figcaption", {}, h("b", {}, one.name), one.wide ? " along its taxonomy" : ""), figure(one.figure))));
+const charts = (columns) => h("div", { class: "figures" }, columns.map((one) => h("figure", { class: one.wide ? "whole" : "" }, h("figcaption", {}, h("b", {}, one.name), one.wide ? " along its taxonomy" : "", one.words ? h("span", { class: "means small soft" }, one.words) : null), figure(one.figure))));

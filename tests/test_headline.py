@@ -1,0 +1,326 @@
+"""Headlines that do not mislead: loss over what was protected, the worst column beside it, every figure in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import taxomask as tm
+from cli.conftest import ATTRIBUTES, Run, write_plan
+from taxomask.evaluation import evaluate_release
+from taxomask.evaluation_page import page
+from taxomask.measures.meaning import HEADLINE, MEASURES
+from taxomask.measures.risk.evaluation import Risk
+from taxomask.measures.utility import Utility
+from taxomask.methods import METHODS
+from taxomask.report import render
+
+pytest_plugins = ("cli.conftest",)
+
+THREE = ("a", "b", "c")
+BY_HAND = {"a": [0, 2, 10, 12], "b": [0, 0, 4, 8], "u": [1, 2, 3, 4]}  # k = 2 makes the groups 1, 2 and 3, 4
+LOSS = {"a": 4 / 104, "b": 8 / 44}
+
+
+def numbers(names: Any, role: str = "quasi_identifier") -> list[tm.Attribute]:
+    return [tm.Attribute(name, role=role, kind="continuous") for name in names]
+
+
+def by_hand() -> tuple[pa.Table, tm.Schema]:
+    return pa.table(BY_HAND), tm.Schema([*numbers("ab"), *numbers("u", "other")])
+
+
+def wide(untouched: int) -> tuple[pa.Table, tm.Schema]:
+    rng = np.random.default_rng(4)
+    names = [*THREE, *(f"u{i}" for i in range(untouched))]
+    table = pa.table({name: rng.normal(size=200) for name in names})
+    return table, tm.Schema([*numbers(THREE), *numbers(names[3:], "other")])
+
+
+# ----------------------------------------------------------------------------------- loss
+
+
+def test_columns_that_nobody_touched_do_not_make_a_loss_smaller() -> None:
+    found = []
+    for untouched in (0, 20):
+        table, schema = wide(untouched)
+        release = tm.protect(table, schema, tm.Microaggregation(5), seed=1)
+        found += [tm.evaluate(table, release.data, schema), evaluate_release(release)]
+    first = found[0].headline["loss"]
+    assert 0.05 < first < 0.2
+    assert {one.headline["loss"] for one in found} == {first}
+    assert {one.utility.overall.overall for one in found if one.utility.overall} == {first}
+    assert {one.protected for one in found} == {THREE}
+
+
+def test_the_loss_and_the_worst_column_by_hand() -> None:
+    table, schema = by_hand()
+    release = tm.protect(table, schema, tm.Microaggregation(2))
+    head = tm.evaluate(table, release.data, schema).headline
+    assert head["loss"] == pytest.approx((LOSS["a"] + LOSS["b"]) / 2)
+    assert head["worst_column"] == "b"
+    assert head["worst_loss"] == pytest.approx(LOSS["b"])
+    disclosure = (head["risk"] + head["interval_disclosure"]) / 2
+    assert head["score"] == pytest.approx((100 * head["loss"] + 100 * disclosure) / 2)
+
+
+def test_a_method_says_which_columns_count_even_if_one_of_them_did_not_change() -> None:
+    table, schema = by_hand()
+    method = tm.Rounding({"a": 8, "b": 1})  # b holds whole numbers
+    protected = tm.protect(table, schema, method).data
+    without, told = tm.evaluate(table, protected, schema), tm.evaluate(table, protected, schema, method)
+    assert (without.protected, told.protected) == (("a",), ("a", "b"))
+    assert told.headline["loss"] == without.headline["loss"] / 2 > 0
+    assert told.headline["worst_column"] == "a"
+
+
+def test_without_a_column_that_lost_there_is_no_worst_one() -> None:
+    table, schema = by_hand()
+    same, unlinked = (tm.evaluate(table, table, schema, linked=linked).headline for linked in (True, False))
+    assert (same["loss"], same["worst_column"], same["worst_loss"]) == (0.0, None, 0.0)
+    assert unlinked["worst_column"] is None
+    assert math.isnan(unlinked["loss"])
+    assert math.isnan(unlinked["worst_loss"])
+
+
+def test_every_method_says_beforehand_what_it_protects() -> None:
+    table = pa.table(
+        {
+            "age": [20, 21, 40, 43, 60, 66, 70, 71],
+            "grade": ["low", "mid", "high", "low", "mid", "high", "mid", "low"],
+            "dx": ["25001", "25002", "4019", "4011", "25001", "0380", "4019", "0380"],
+            "pay": [1.0, 5, 2, 7, 3, 9, 4, 8],
+            "rest": list("abababab"),
+        }
+    )
+    schema = tm.Schema(
+        [
+            tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+            tm.Attribute("grade", role="quasi_identifier", kind="ordinal", order=["low", "mid", "high"]),
+            tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm"),
+            tm.Attribute("pay", role="confidential", kind="continuous"),
+            tm.Attribute("rest", role="other", kind="nominal"),
+        ]
+    )
+    given: dict[str, dict[str, Any]] = {
+        "generalisation": {"k": 2},
+        "microaggregation": {"k": 2},
+        "micro_hybrid": {"k": 2},
+        "suppression": {"k": 2},
+        "rank_swapping": {"k": 2},
+        "distributional_swapping": {"k": 2, "attributes": ["dx", "grade"]},
+        "numerical_swapping": {"k": 2, "attributes": ["age", "pay"]},
+        "topological_swapping": {"k": 2, "attributes": ["dx"]},
+        "recoding": {"level": 2},
+        "rounding": {"base": {"pay": 2}},
+        "top_bottom_coding": {"top": {"grade": "mid"}, "bottom": {"age": 30}},
+        "reverse_mapping": {"inner": tm.Microaggregation(2), "attributes": ["age"]},
+        "pipeline": {"methods": [tm.Rounding(10), tm.Shuffling()]},
+    }
+    protected = {}
+    for name, kind in METHODS.items():
+        method = kind(**given.get(name, {}))
+        release = tm.protect(table, schema, method, seed=1)
+        assert method.protects(release.original) == release.protected, name
+        protected[name] = release.protected
+    assert protected["pipeline"] == ("age", "pay")
+    assert protected["reverse_mapping"] == ("age", "grade", "dx")
+    assert protected["top_bottom_coding"] == ("age", "grade")
+
+
+# ----------------------------------------------------------------------------------- comparisons
+
+
+def test_compared_losses_are_over_what_any_method_that_ran_protects(tmp_path: Path) -> None:
+    table, schema = by_hand()
+    first, second = tm.Rounding({"a": 8}), tm.Microaggregation(2, attributes=("b",))
+    fails = tm.Microaggregation(5, attributes=("u",))
+    alone = tm.compare(table, schema, [first], cache=tmp_path)
+    assert alone.protected == ("a",)
+    both = tm.compare(table, schema, [first, second, fails], cache=tmp_path)
+    assert both.protected == ("a", "b")  # not u, whose method could not be run
+    assert [one.loss for one in both.points] == [alone.points[0].loss / 2, pytest.approx(LOSS["b"] / 2)]
+    assert [one.numbers["worst_column"] for one in both.points] == ["a", "b"]
+    again = tm.compare(table, schema, [first], cache=tmp_path)
+    assert again.points == alone.points  # what is kept are losses per column, not their mean
+
+
+def test_figures_of_an_earlier_form_in_the_cache_are_computed_anew(tmp_path: Path) -> None:
+    table, schema = by_hand()
+    made = tm.compare(table, schema, [tm.Rounding(8)], cache=tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_text(json.dumps({"risk": 0.5, "loss": 0.5, "score": 1.0}))
+    assert tm.compare(table, schema, [tm.Rounding(8)], cache=tmp_path).points == made.points
+
+
+def test_long_parameters_are_told_apart_in_the_cache(tmp_path: Path) -> None:
+    names = [f"a column with quite a long name, number {i}" for i in range(40)]
+    table = pa.table({name: [0, 2, 10, 12 + place] for place, name in enumerate(names)})
+    schema = tm.Schema(numbers(names))
+    methods = [tm.Rounding(dict.fromkeys(names, 8.0) | {names[20]: base}) for base in (8.0, 3.0)]
+    found = [tm.compare(table, schema, [one], cache=tmp_path).points[0].loss for one in methods]
+    assert len(list(tmp_path.iterdir())) == 2
+    assert found[0] != found[1]
+
+
+# ----------------------------------------------------------------------------------- limits
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+def test_a_limit_of_the_worst_column(run: Run, folder: Path, engine: str) -> None:
+    command = ("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--engine", engine, "--json")
+    write_plan(folder, ATTRIBUTES + "limits: {worst_loss: 0.01}\n")
+    code, out, message = run(*command)
+    assert (code, out) == (1, "")
+    assert "DOES NOT HOLD: a loss of the worst column of at most 0.01 (it is " in message
+    assert ", that of " in message
+    assert not (folder / "out.csv").exists()
+    write_plan(folder, ATTRIBUTES + "limits: {worst_loss: 1.5}\n")
+    code, out, _ = run(*command)
+    assert code == 0
+    assert json.loads(out)["numbers"]["worst_loss"] <= 1.5
+
+
+def test_a_file_is_measured_with_the_method_of_its_audit(run: Run, folder: Path) -> None:
+    write_plan(folder, method="{name: rounding, base: {age: 1}}")  # ages are whole numbers: nothing changes
+    assert run("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--quiet")[0] == 0
+    write_plan(folder)  # another method, with which the table was not made
+    command = ("evaluate", folder / "table.csv", folder / "out.csv", "--plan", folder / "plan.yaml")
+    code, out, _ = run(*command)
+    assert code == 0
+    assert "Protected columns: age." in out
+    code, out, _ = run(*command, "--unlinked")
+    assert code == 0
+    assert "Protected columns: none." in out
+
+
+# ----------------------------------------------------------------------------------- words
+
+
+def evaluated() -> tm.Evaluation:
+    table, schema = by_hand()
+    release = tm.protect(table, schema, tm.Microaggregation(2))
+    return tm.evaluate(table, release.data, schema)
+
+
+PAPERS = (
+    "Score", "DR", "SSE", "RMSE", "Dist", "EBIL", "IL", "IL1", "IL2", "IL3", "IL4", "IL5", "PIL(Q)", "PIL(m)",
+    "PIL(m2)", "PIL(m11)", "PIL(r)", "CTBIL'", "ACTBIL'", "Δ(mean)", "Δ(variance)", "Δ(covariance)", "r_xz",
+)  # fmt: skip
+
+
+def test_a_statistician_finds_the_names_of_the_papers_in_json() -> None:
+    values = evaluated().to_dict()
+    papers = json.loads(json.dumps(values, allow_nan=False))["papers"]
+    assert set(PAPERS) <= set(papers)
+    assert papers["IL1"]["value"] == values["utility"]["information"]["values"]["overall"] > 0
+    assert papers["IL1"]["here"] == "utility.information.values.overall"
+    assert papers["Score"]["value"] == values["headline"]["score"]
+    head = values["headline"]
+    assert papers["DR"]["value"] == pytest.approx(100 * (head["risk"] + head["interval_disclosure"]) / 2)
+    assert set(papers["r_xz"]["value"]) == {"a", "b"}
+    assert all(one["meaning"].endswith(".") for one in papers.values())
+
+
+def test_every_measure_has_its_meaning() -> None:
+    told = {tuple(one.where.split(".")[:2]) for one in MEASURES}
+    measured = {("utility", field.name) for field in dataclasses.fields(Utility)}
+    measured |= {("risk", field.name) for field in dataclasses.fields(Risk)}
+    assert told == measured
+    assert set(HEADLINE) == set(evaluated().headline)
+    for one in (*HEADLINE.values(), *MEASURES):
+        assert one.about.endswith(".")
+        assert one.about.count(". ") == 0  # one sentence
+    named = [one.paper for one in MEASURES if one.paper]
+    assert len(set(named)) == len(named)
+
+
+def test_a_report_says_what_every_figure_is() -> None:
+    found = evaluated()
+    values = page(found, None, None)
+    text = render("evaluation.html", compared=None, **values)
+    (score,) = (card for card in values["cards"] if card["name"] == "score")
+    assert "interval disclosure" in score["about"]
+    assert "half of loss and risk" not in text
+    assert "loss of b, the worst column" in text
+    assert all(card["about"] for card in values["cards"])
+    for name in PAPERS:
+        if name != "r_xz":  # one figure per column
+            assert name.replace("'", "&#39;") in text
+    for section in values["sections"]:
+        shown = [row for row in section["rows"] if not row["about"]]
+        assert section["about"]
+        assert not shown or section["title"] != "Every measure, with its name in the papers"
+
+
+def test_charts_say_how_many_categories_there_are_and_what_vanished() -> None:
+    before = [f"c{i:02}" for i in range(49)] * 2
+    after = [f"c{i % 14:02}" for i in range(49)] * 2
+    schema = tm.Schema(
+        [
+            tm.Attribute("job", role="quasi_identifier", kind="nominal"),
+            tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm"),
+        ]
+    )
+    codes = ["25001", "4019"] * 49
+    tables = (pa.table({"job": before, "dx": codes}), pa.table({"job": after, "dx": ["25001"] * 97 + ["250"]}))
+    values = page(tm.evaluate(*tables, schema), None, None)
+    job, dx = (column["words"] for column in values["columns"])
+    assert job == (
+        "49 categories before, 14 after; 35 vanished, which 70 records had. The chart shows the 12 commonest of 49."
+    )
+    assert dx.startswith("2 categories before, 2 after; 1 vanished, which 49 records had; 1 are new. The chart shows")
+    text = render("evaluation.html", compared=None, **values)
+    assert job in text
+    assert dx in text
+
+
+def test_a_map_says_what_its_figures_are(tmp_path: Path) -> None:
+    table, schema = by_hand()
+    found = tm.compare(table, schema, [tm.Microaggregation(2), tm.Rounding(8)], cache=False)
+    found.to_html(tmp_path / "map.html")
+    text = (tmp_path / "map.html").read_text()
+    assert all(meaning.about in text for meaning in HEADLINE.values())
+    assert "protects: a, b." in text
+    assert "worst column b, loss 0.1818" in text  # on hovering over a point
+
+
+def test_commands_say_what_their_figures_are(run: Run, folder: Path) -> None:
+    write_plan(folder, ATTRIBUTES + "compare:\n  - {name: microaggregation, vary: {k: [2, 3]}}\n")
+    code, out, _ = run("compare", "--plan", folder / "plan.yaml", "--no-cache")
+    assert code == 0
+    assert all(meaning.about in out for meaning in HEADLINE.values())
+    assert "Every loss is over the columns that any of these methods protects: age, grade, dx." in out
+    assert run("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--quiet")[0] == 0
+    code, out, _ = run("evaluate", folder / "table.csv", folder / "out.csv", "--plan", folder / "plan.yaml")
+    assert code == 0
+    shown = " ".join(out.split())
+    assert all(meaning.about in shown for meaning in HEADLINE.values())
+
+
+# ----------------------------------------------------------------------------------- frames
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_figures_come_in_the_kind_of_table_that_was_given(kind: Any) -> None:
+    plain, schema = by_hand()
+    table = kind(plain.to_pydict())
+    release = tm.protect(table, schema, tm.Microaggregation(2))
+    found = tm.evaluate(table, release.data, schema).to_frame()
+    compared = tm.compare(table, schema, [tm.Microaggregation(2), tm.Rounding(1)], cache=False).to_frame()
+    for frame in (found, compared):
+        assert type(frame) is type(table)
+    first = found["measure"][0]
+    assert (first.as_py() if kind is pa.table else first) == "headline.risk"
+    names = compared.column_names if kind is pa.table else list(compared.columns)
+    assert names[:5] == ["method", "risk", "loss", "worst_column", "worst_loss"]
+    assert names[-1] == "front"
