@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .engines import Keeper, open_site
-from .engines.stored import StoredSite
+from .engines import Engine, Memory
 from .errors import DataError, SchemaError
-from .measures import Utility, measure_utility, overall_loss
+from .measures import Utility, overall_loss
 from .measures.meaning import HEADLINE, MEASURES, value_at
 from .measures.plain import plain
 from .measures.risk import (
@@ -26,7 +25,7 @@ from .measures.risk import (
     interval_disclosure,
     record_linkage,
 )
-from .measures.risk.evaluation import Risk, measure_risk, risk_measures, risk_seconds
+from .measures.risk.evaluation import Risk, risk_measures, risk_seconds
 from .measures.risk.linkage_in_blocks import linkage_in_blocks
 from .measures.side_by_side import side_by_side
 from .measures.turns import Turn, in_turn
@@ -34,14 +33,15 @@ from .measures.utility._moments import same_values
 from .measures.utility.evaluation import utility_measures, utility_seconds
 from .measures.utility.result import mean_of
 from .methods import Method, Progress
-from .microdata import Microdata, Role, Schema
+from .microdata import Column, Microdata, Role, Schema
 from .microdata.frames import Frame, of_kind
+from .microdata.sharing import alike
 from .one_thread import one_thread
 from .release import Release
 from .report.figures import number
 from .showing import few, line, view
 
-__all__ = ["Evaluation", "Risk", "Summary", "evaluate", "evaluate_release", "measure_risk", "summary"]
+__all__ = ["Evaluation", "Risk", "Summary", "evaluate", "measured", "summary"]
 
 
 @dataclass(frozen=True)
@@ -191,75 +191,65 @@ def evaluate(
     if order is not None:
         after = _in_order(after, np.asarray(order, dtype=np.int64))
     others = None if control is None else Microdata.from_frame(control, _released(schema, Frame(control)))
-    alike = before.n == after.n if linked is None else linked
-    names = method.protects(before) if method is not None else _differing(before, after) if alike else ()
-    return _measured(before, after, names, linked=alike, control=others, weights=weights, seed=seed, progress=progress)
-
-
-def evaluate_release(
-    release: Release, *, seed: int = 0, progress: Progress | None = None, site: StoredSite | None = None
-) -> Evaluation:
-    """Measure what `protect` returned.
-
-    Parameters
-    ----------
-    release
-        The release.
-    seed
-        For the subsamples of some measures.
-    progress
-        Called from time to time with the fraction that is done.
-    site
-        Where the release lies if it is not in memory: every measure is a job then, and record linkage many.
-    """
-    both = release.original, release.released
-    if site is None:
-        return _measured(*both, release.protected, linked=release.linked, seed=seed, progress=progress)
-    prefix, seconds = site.prefix("measures"), risk_seconds(*both)
-    of = [(kind, field.name) for kind in (Risk, Utility) for field in dataclasses.fields(kind)]
-    of.remove((Risk, "linkage"))
-    of.sort(key=lambda one: -seconds.get(one[1], 0.0))  # what takes longest begins first
-    jobs = [site.dump((*both, release.linked, seed, kind is Risk, name), prefix) for kind, name in of]
-    found = dict(zip(of, site.map(_measure, jobs, "measuring"), strict=True))
-    found[Risk, "linkage"] = linkage_in_blocks(site, *both) if release.linked else None
-    utility, risk = ({name: value for (kind, name), value in found.items() if kind is one} for one in (Utility, Risk))
-    return _summed_up(*both, release.protected, Utility(**utility), Risk(**risk))
-
-
-def _measure(store: Keeper, dumped: Any) -> Any:
-    """The job of one measure."""
-    original, released, linked, seed, of_risk, name = open_site(store).load(dumped)
-    if of_risk:
-        return risk_measures(original, released, linked=linked)[name](None)
-    columns = side_by_side(original, released, linked=linked)
-    rng = np.random.default_rng(seed)
-    return utility_measures(original, released, columns, rng=rng, linked=linked)[name](None)
+    linked = before.n == after.n if linked is None else linked
+    names = method.protects(before) if method is not None else _differing(before, after) if linked else ()
+    engine = Memory.telling(progress)
+    return measured(
+        before, after, names, linked=linked, engine=engine, control=others, weights=weights, seed=seed
+    )
 
 
 @one_thread()
-def _measured(
+def measured(
     original: Microdata,
     released: Microdata,
     protected: tuple[str, ...],
     *,
     linked: bool,
+    engine: Engine,
     control: Microdata | None = None,
     weights: ArrayLike | str | None = None,
-    seed: int,
-    progress: Progress | None = None,
+    seed: int = 0,
 ) -> Evaluation:
-    both, rng = (original, released), np.random.default_rng(seed)
-    of_utility = sum(utility_seconds(original, side_by_side(*both)).values())
-    turns = (
-        Turn("utility", of_utility, lambda told: measure_utility(*both, rng=rng, linked=linked, progress=told)),
-        Turn(
-            "risk",
-            sum(risk_seconds(original, released).values()),
-            lambda told: measure_risk(*both, linked=linked, control=control, weights=weights, progress=told),
-        ),
-    )
-    found = in_turn(turns, progress)
-    return _summed_up(original, released, protected, found["utility"], found["risk"])
+    """Measure coded tables, wherever they lie: every measure by itself, and record linkage block by block."""
+    names = [name for name in original.columns if name in released.columns]
+    pairs = engine.map(alike, [(original.columns[name], released.columns[name]) for name in names], "comparing")
+    columns = dict(zip(names, pairs, strict=True))
+    costs = {
+        **{(Utility, name): cost for name, cost in utility_seconds(original, columns).items()},
+        **{(Risk, name): cost for name, cost in risk_seconds(original, released).items()},
+    }
+    of = [(kind, field.name) for kind in (Utility, Risk) for field in dataclasses.fields(kind)]
+    of.remove((Risk, "linkage"))
+    facts = _Facts(original, released, columns, linked, control, weights, seed)
+    items, seconds = [(facts, *one) for one in of], [costs[one] for one in of]
+    found = dict(zip(of, engine.map(_measure, items, "measuring", main=True, costs=seconds), strict=True))
+    found[Risk, "linkage"] = linkage_in_blocks(engine, original, released) if linked else None
+    utility, risk = ({name: value for (kind, name), value in found.items() if kind is one} for one in (Utility, Risk))
+    return _summed_up(original, released, protected, Utility(**utility), Risk(**risk))
+
+
+@dataclass(frozen=True, eq=False)
+class _Facts:
+    """What measures look at."""
+
+    original: Microdata
+    released: Microdata
+    columns: Mapping[str, tuple[Column, Column]]
+    linked: bool
+    control: Microdata | None
+    weights: ArrayLike | str | None
+    seed: int
+
+
+def _measure(facts: _Facts, kind: type, name: str, progress: Progress | None) -> Any:
+    """One measure."""
+    both = facts.original, facts.released
+    if kind is Risk:
+        options = {"linked": facts.linked, "control": facts.control, "weights": facts.weights}
+        return risk_measures(*both, **options)[name](progress)
+    rng = np.random.default_rng(facts.seed)
+    return utility_measures(*both, facts.columns, rng=rng, linked=facts.linked)[name](progress)
 
 
 def _summed_up(

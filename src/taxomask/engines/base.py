@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 __all__ = ["Engine", "Told", "asks_for_progress"]
@@ -22,14 +22,24 @@ class Engine(ABC):
     caller, so that every engine gives the same result, to the last bit.
     """
 
+    block: int | None = None
+    """How many records a function should look at together, where it can do without the others; None if all."""
+
     @abstractmethod
     def map(
-        self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]], what: str, *, main: bool = False
+        self,
+        function: Callable[..., Any],
+        items: Iterable[tuple[Any, ...]],
+        what: str,
+        *,
+        main: bool = False,
+        costs: Sequence[float] | None = None,
     ) -> list[Any]:
         """The results of a function for each item, which is a tuple of its arguments; in the order of the items.
 
-        ``what`` says what is done, for people who wait. ``main`` marks what takes the time, so that progress is told. A
-        function with a parameter ``progress`` is given one to tell the fraction that is done, or None.
+        ``what`` says what is done, for people who wait. ``main`` marks what takes the time, so that progress is told,
+        and ``costs`` what each item takes, if that differs. A function with a parameter ``progress`` is given one to
+        tell the fraction that is done, or None.
         """
 
     def run(self, function: Callable[..., Any], *arguments: Any, what: str, main: bool = False) -> Any:

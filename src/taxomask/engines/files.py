@@ -42,18 +42,28 @@ class Workers(AbstractContextManager["Workers", None], ABC):
 class Files(Engine):
     """What is large lies in files of a scratch folder, mapped into memory by whoever looks at it."""
 
+    block = 1 << 20
+
     def __init__(self, workers: Workers, scratch: Scratch, told: Told | None = None) -> None:
         self.scratch = scratch
         self._workers, self._told = workers, told
 
     def map(
-        self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]], what: str, *, main: bool = False
+        self,
+        function: Callable[..., Any],
+        items: Iterable[tuple[Any, ...]],
+        what: str,
+        *,
+        main: bool = False,
+        costs: Sequence[float] | None = None,
     ) -> list[Any]:
         every = list(items)
         name = self.scratch.new_name(what)
         messages = self.scratch.pack(every, f"{name}/given")
         given = self.scratch.holding(f"{name}/given")
         calls = [Call(function, message, f"{name}/{place}") for place, message in enumerate(messages)]
-        found = [self.scratch.unpack(one) for one in self._workers.answers(calls, self.scratch, what, self._told)]
+        order = sorted(range(len(calls)), key=lambda place: -costs[place]) if costs else range(len(calls))
+        answers = self._workers.answers([calls[place] for place in order], self.scratch, what, self._told)
+        found = {place: self.scratch.unpack(one) for place, one in zip(order, answers, strict=True)}
         del every, given  # until now something may have been needed once more, after a worker was lost
-        return found
+        return [found[place] for place in range(len(calls))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .base import Engine, Told, asks_for_progress
@@ -22,21 +22,29 @@ class Memory(Engine):
         return cls(None if progress is None else lambda done, what: progress(done))
 
     def map(
-        self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]], what: str, *, main: bool = False
+        self,
+        function: Callable[..., Any],
+        items: Iterable[tuple[Any, ...]],
+        what: str,
+        *,
+        main: bool = False,
+        costs: Sequence[float] | None = None,
     ) -> list[Any]:
         every, asks = list(items), asks_for_progress(function)
-        found = []
-        for place, item in enumerate(every):
-            progress = self._share(place, len(every), what) if main else None
+        shares = costs or [1.0] * len(every)
+        whole, done, found = sum(shares) or 1.0, 0.0, []
+        for item, share in zip(every, shares, strict=True):
+            progress = self._share(done / whole, share / whole, what) if main else None
             found.append(function(*item, progress=progress) if asks else function(*item))
             if progress is not None:
                 progress(1.0)
+            done += share
         return found
 
     def part(self, place: int, parts: int) -> Memory:
         told = self._told
         return self if told is None else Memory(lambda done, what: told((place + done) / parts, what))
 
-    def _share(self, place: int, parts: int, what: str) -> Callable[[float], None] | None:
+    def _share(self, start: float, size: float, what: str) -> Callable[[float], None] | None:
         told = self._told
-        return None if told is None else lambda done: told((place + done) / parts, what)
+        return None if told is None else lambda done: told(min(start + size * done, 1.0), what)
