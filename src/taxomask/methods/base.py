@@ -69,6 +69,10 @@ class Promise(ABC):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         """Look at the released table, as it will be seen by others."""
 
+    def suffices_for(self, masked: Masked) -> tuple[str, ...]:
+        """The columns that it protects by itself: where the original has it already, no value need change."""
+        return ()
+
 
 @dataclass(frozen=True)
 class Method(ABC):
