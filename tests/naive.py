@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import product
-from math import log, log2, sqrt
+from math import sqrt
 
 import numpy as np
 from hypothesis import strategies as st
@@ -50,53 +51,62 @@ class NaiveTaxonomy:
         return min((c for c in common if self.longest(self.root, c) == deepest), key=order.index)
 
 
-def ancestors(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+# --------------------------------------------------------------------------------------- distances, to 60 digits
+
+EXACT = Context(prec=60)  # what is equal by definition differs by no more than 1e-50 then, and nothing else does
+
+
+def ancestors(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> Decimal:
     t1, t2 = tax.ancestors(a), tax.ancestors(b)
-    return log2(1 + (len(t1 | t2) - len(t1 & t2)) / len(t1 | t2))
+    return (1 + Decimal(len(t1 | t2) - len(t1 & t2)) / len(t1 | t2)).ln() / Decimal(2).ln()
 
 
-def wu_palmer(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+def wu_palmer(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> Decimal:
     top = tax.lcs(sample, order)
     common = {c for c in tax.ancestors(a) & tax.ancestors(b) if tax.longest(top, c) > 0}
     depth = max(tax.longest(top, c) for c in common)
     return min(
-        1 - 2 * depth / (2 * depth + tax.links(a, c) + tax.links(b, c)) for c in common if tax.longest(top, c) == depth
+        1 - Decimal(2 * depth) / (2 * depth + tax.links(a, c) + tax.links(b, c))
+        for c in common
+        if tax.longest(top, c) == depth
     )
 
 
-def edge_weight(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+def edge_weight(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> Decimal:
     """Walk the tree path edge by edge."""
     deepest = max(tax.longest(tax.root, c) for c in sample)
-    total = 0.0
+    total = Decimal(0)
     common = tax.ancestors(a) & tax.ancestors(b)
     for end in (a, b):
         at = end
         while at not in common:
-            total += 2.0 ** (deepest - tax.longest(tax.root, at))
+            total += Decimal(2) ** (deepest - tax.longest(tax.root, at))
             (at,) = tax.parents[at]
     return total
 
 
-def information(tax: NaiveTaxonomy, concept: str) -> float:
-    return 1 - log(len(tax.descendants(concept))) / log(len(tax.parents)) if len(tax.parents) > 1 else 0.0
+def information(tax: NaiveTaxonomy, concept: str) -> Decimal:
+    if len(tax.parents) == 1:
+        return Decimal(0)
+    return 1 - Decimal(len(tax.descendants(concept))).ln() / Decimal(len(tax.parents)).ln()
 
 
-def lin(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+def lin(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> Decimal:
     common = max(information(tax, c) for c in tax.ancestors(a) & tax.ancestors(b))
     both = information(tax, a) + information(tax, b)
-    return 1 - 2 * common / both if both else 0.0
+    return 1 - 2 * common / both if both else Decimal(0)
 
 
-def jiang_conrath(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+def jiang_conrath(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> Decimal:
     common = max(information(tax, c) for c in tax.ancestors(a) & tax.ancestors(b))
     return (information(tax, a) + information(tax, b) - 2 * common) / 2
 
 
-def equality(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
-    return float(a != b)
+def equality(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> Decimal:
+    return Decimal(a != b)
 
 
-DISTANCES = {
+_EXACT = {
     "ancestors": ancestors,
     "wu_palmer": wu_palmer,
     "edge_weight": edge_weight,
@@ -104,6 +114,27 @@ DISTANCES = {
     "jiang_conrath": jiang_conrath,
     "equality": equality,
 }
+
+
+def _rounded(exact: Callable[..., Decimal]) -> Callable[..., float]:
+    def distance(tax: NaiveTaxonomy, a: str, b: str, sample: list[str], order: list[str]) -> float:
+        with localcontext(EXACT):
+            return float(exact(tax, a, b, sample, order))
+
+    return distance
+
+
+DISTANCES = {name: _rounded(exact) for name, exact in _EXACT.items()}
+
+
+def marginal_mean(
+    distance: str, tax: NaiveTaxonomy, values: list[str], among: list[str], sample: list[str], order: list[str]
+) -> str:
+    """Of some concepts, in the order of the taxonomy, the first with the smallest sum of distances to the values."""
+    between, counts = _EXACT[distance], Counter(values)
+    with localcontext(EXACT):
+        sums = [sum((k * between(tax, one, v, sample, order) for v, k in counts.items()), Decimal(0)) for one in among]
+        return next(one for one, total in zip(among, sums, strict=True) if total <= min(sums) + Decimal("1e-50"))
 
 
 def distance_covariance(a: np.ndarray, b: np.ndarray) -> float:

@@ -64,8 +64,14 @@ def test_identical_tables_lose_nothing_and_risk_all() -> None:
     assert (found.headline["loss"], found.headline["risk"]) == (0.0, 1.0)
 
 
+def test_tables_of_different_length_are_not_taken_for_unlinked_ones() -> None:
+    message = r"the original table has 12 records and the protected one 7, .*one by one\.\n.*linked=False"
+    with pytest.raises(tm.DataError, match=message):
+        tm.evaluate(TABLE, TABLE.drop_columns(["name"]).slice(0, 7), SCHEMA)
+
+
 def test_unlinked_tables_have_no_risk_by_record() -> None:
-    found = tm.evaluate(TABLE, TABLE.drop_columns(["name"]).slice(0, 7), SCHEMA)
+    found = tm.evaluate(TABLE, TABLE.drop_columns(["name"]).slice(0, 7), SCHEMA, linked=False)
     assert found.risk.linkage is None
     assert math.isnan(found.headline["risk"])
     assert found.to_dict()["headline"]["risk"] is None

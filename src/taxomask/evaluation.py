@@ -145,7 +145,7 @@ def evaluate(
     method: Method | None = None,
     *,
     order: ArrayLike | None = None,
-    linked: bool | None = None,
+    linked: bool = True,
     control: Any = None,
     weights: ArrayLike | str | None = None,
     seed: int = 0,
@@ -164,8 +164,8 @@ def evaluate(
     order
         Row i of the protected table is row ``order[i]`` of the original; by default both are in the same order.
     linked
-        Whether the rows correspond at all, which those of fully synthetic tables do not; by default if there are as
-        many in both.
+        Whether the rows correspond, which those of fully synthetic tables do not: without it, risk and loss by record
+        are not defined and left out. Linked tables must have as many records.
     control
         A table of people who are not in the original: what is guessed about them is no disclosure.
     weights
@@ -191,12 +191,16 @@ def evaluate(
     if order is not None:
         after = _in_order(after, np.asarray(order, dtype=np.int64))
     others = None if control is None else Microdata.from_frame(control, _released(schema, Frame(control)))
-    linked = before.n == after.n if linked is None else linked
+    if linked and before.n != after.n:
+        raise DataError(
+            f"the original table has {before.n:,} records and the protected one {after.n:,}, so that they cannot be "
+            "compared one by one.",
+            hint="Give tables whose rows correspond; if they do not, as in fully synthetic tables, say linked=False "
+            "(on the command line: --unlinked).",
+        )
     names = method.protects(before) if method is not None else _differing(before, after) if linked else ()
     engine = Memory.telling(progress)
-    return measured(
-        before, after, names, linked=linked, engine=engine, control=others, weights=weights, seed=seed
-    )
+    return measured(before, after, names, linked=linked, engine=engine, control=others, weights=weights, seed=seed)
 
 
 @one_thread()

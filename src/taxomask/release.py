@@ -19,13 +19,26 @@ from .engines import Here
 from .errors import PromiseError
 from .leaks import identifier_checks
 from .methods import Check, Masked, Method, Progress, Promise
+from .methods._kept import differs, released_column
 from .methods.decimals import rounded
 from .microdata import Microdata, Schema
 from .microdata.frames import Frame
 from .one_thread import one_thread
 from .showing import few, line, view
 
-__all__ = ["Release", "checked", "fingerprint", "protect", "stop_if_broken", "untouched_notes", "versions"]
+__all__ = [
+    "Release",
+    "changed_in",
+    "common_checks",
+    "fingerprint",
+    "protect",
+    "stop_if_broken",
+    "unchanged_notes",
+    "untouched_notes",
+    "versions",
+]
+
+_SOME_CHANGE = "the protected columns are not as they were"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +120,9 @@ class Release:
         PromiseError
             If something does not hold.
         """
-        checks = checked(self.original, Frame(table), _copy(self._masked, copy), self._promises)
+        masked = _copy(self._masked, copy)
+        changed = changed_cells(self.original, Frame(table), masked)
+        checks = checked(self.original, Frame(table), masked, self._promises, changed)
         stop_if_broken(checks)
         return checks
 
@@ -134,7 +149,8 @@ def protect(
     Raises
     ------
     PromiseError
-        If something that the method promises does not hold on the table about to be released. Nothing is returned then.
+        If something that the method promises does not hold on the table about to be released, or if the method changed
+        nothing in the columns that it should protect. Nothing is returned then.
     """
     seed = secrets.randbits(128) if seed is None else check_integer("seed", seed, at_least=0)
     started = time.time()
@@ -143,10 +159,11 @@ def protect(
     site = Here(progress)
     masked = rounded(site, data, method.spread(site, data, np.random.default_rng(seed)), method, promises)
     copies = tuple(copy.to_frame() for copy in masked.copies or (masked.data,))
+    changes = [changed_cells(data, Frame(copy), masked) for copy in copies]
     checks = tuple(
         check
-        for number, copy in enumerate(copies)
-        for check in checked(data, Frame(copy), _copy(masked, number), promises)
+        for number, (copy, changed) in enumerate(zip(copies, changes, strict=True))
+        for check in checked(data, Frame(copy), _copy(masked, number), promises, changed)
     )
     stop_if_broken(checks)
     audit = {
@@ -159,7 +176,12 @@ def protect(
         "seconds": time.time() - started,
         "checks": [vars(check) for check in checks],
     }
-    notes = (*(str(note) for note in data.notes), *masked.notes, *untouched_notes(data, masked.data))
+    notes = (
+        *(str(note) for note in data.notes),
+        *masked.notes,
+        *untouched_notes(data, masked.data),
+        *unchanged_notes(changes[0]),
+    )
     groups = None if masked.groups is None else masked.groups.numbers
     several = copies if masked.copies else ()
     return Release(copies[0], several, groups, masked.swaps, checks, notes, audit, data, masked.data, masked, promises)
@@ -178,17 +200,33 @@ def _copy(masked: Masked, number: int) -> Masked:
 def stop_if_broken(checks: tuple[Check, ...]) -> None:
     broken = [check for check in checks if not check.holds]
     if broken:
+        advice = (
+            "Choose stronger parameters or other columns; where a random method left a small table as it is by chance, "
+            "another seed."
+            if all(check.promise == _SOME_CHANGE for check in broken)
+            else "Change the parameters of the method or the roles of the columns; if that does not help, report a bug."
+        )
         raise PromiseError(
             "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
-            hint="Nothing was released. Change the parameters of the method or the roles of the columns; "
-            "if that does not help, report a bug.",
+            hint=f"Nothing was released. {advice}",
         )
 
 
-def checked(data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...]) -> tuple[Check, ...]:
+def checked(
+    data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...], changed: Mapping[str, int]
+) -> tuple[Check, ...]:
     """What every release must be, whatever the method, and what the method promises."""
+    return (
+        *common_checks(data, released, masked, promises, changed),
+        *(promise.check(data, released, masked) for promise in promises),
+    )
+
+
+def common_checks(
+    data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...], changed: Mapping[str, int]
+) -> tuple[Check, ...]:
+    """What every release must be: without identifiers, whole, and not the original table."""
     expected = [name for name in data.schema if name not in data.schema.identifiers]
-    changed = masked.data.changed_from(data)
     untouched = [name for name in expected if name not in changed]
     records = data.n if masked.linked else masked.data.n
     return (
@@ -198,8 +236,38 @@ def checked(data: Microdata, released: Frame, masked: Masked, promises: tuple[Pr
             sorted(released.names) == sorted(expected) and released.n == records,
             f"{len(released.names)} columns, {released.n:,} records",
         ),
-        *(promise.check(data, released, masked) for promise in promises),
+        _change(data, masked, promises, changed),
     )
+
+
+def changed_cells(data: Microdata, released: Frame, masked: Masked) -> dict[str, int]:
+    """How many cells of each column that a method replaced are not as they were, in the table about to be released."""
+    return {name: changed_in(data, released, name) for name in masked.data.changed_from(data)}
+
+
+def changed_in(data: Microdata, released: Frame, name: str) -> int:
+    """How many cells of a released column hold another value than the original one; all, if records are others."""
+    if name not in released.names or released.n != data.n:
+        return released.n
+    return int(differs(data.columns[name], released_column(released, data, name)).sum())
+
+
+def _change(data: Microdata, masked: Masked, promises: tuple[Promise, ...], changed: Mapping[str, int]) -> Check:
+    """The original table is no release, unless all that the method replaced is protected as it is."""
+    cells = sum(changed.values())
+    if cells:
+        return Check(_SOME_CHANGE, True, f"{cells:,} cells in {sum(map(bool, changed.values()))} columns changed")
+    listed = ", ".join(changed)
+    enough = {name for promise in promises for name in promise.suffices_for(masked)}
+    if enough.issuperset(changed) and enough:
+        return Check(
+            f"{listed or 'the table'} needs no change",
+            True,
+            "what is promised holds in the original already: nothing had to be changed",
+        )
+    if changed and all(data.columns[name].missing.all() for name in changed):
+        return Check(f"{listed} has no value to protect", True, "all cells are missing")
+    return Check(_SOME_CHANGE, False, f"no cell of {listed} changed" if changed else "no column was replaced")
 
 
 def fingerprint(frame: Frame) -> str:
@@ -228,3 +296,11 @@ def untouched_notes(data: Microdata, masked: Microdata) -> tuple[str, ...]:
     if not same:
         return ()
     return (f"Released as they are, though quasi-identifiers: {', '.join(same)}. No promise covers them.",)
+
+
+def unchanged_notes(changed: Mapping[str, int]) -> tuple[str, ...]:
+    """Which of the columns that the method replaced came out as they were, if not all of them did."""
+    same = [name for name, cells in changed.items() if not cells]
+    if not same or len(same) == len(changed):
+        return ()
+    return (f"The method was applied to {', '.join(same)} too, but no value changed there.",)

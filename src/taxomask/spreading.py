@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,15 @@ from .publishing import (
     temporary,
     without_empty_text,
 )
-from .release import Release, checked, stop_if_broken, untouched_notes, versions
+from .release import (
+    Release,
+    changed_in,
+    common_checks,
+    stop_if_broken,
+    unchanged_notes,
+    untouched_notes,
+    versions,
+)
 
 __all__ = ["is_folder", "protect_stored", "publish_stored"]
 
@@ -114,7 +122,7 @@ def publish_stored(
         else:
             parts[Path(target)] = stack.enter_context(temporary(Path(target)))
             digests = written.to_file(parts[Path(target)], Path(target).name)
-        release = replace(release, promise=written.checks)
+        release = replace(release, promise=written.checks, notes=(*release.notes, *unchanged_notes(written.changed)))
         record = {
             **release.audit,
             "checks": [vars(check) for check in release.promise],
@@ -219,13 +227,14 @@ def _batches(store: Store, first: int, last: int) -> Any:
 
 @dataclass
 class _Written:
-    """A release being written; ``checks`` are what was found when it was read back."""
+    """A release being written; ``checks`` are what was found when it was read back, ``changed`` the cells."""
 
     site: StoredSite
     release: Release
     like: Source | None
     escape_cells: bool
     checks: tuple[Check, ...] = ()
+    changed: Mapping[str, int] = field(default_factory=dict)
 
     def to_folder(self, folder: Path, suffix: str) -> dict[str, str]:
         """Files of a part each, and the manifest at last; the hash of each file."""
@@ -272,11 +281,12 @@ class _Written:
         names, _ = site.store.get("columns")
         site.store.put("back", (str(Path(where).resolve()), self.escape_cells))
         site.map(_compare, list(names), "reading back")
-        prefix, promises = site.prefix("checks"), self.release._promises
-        jobs = [(), *((promise,) for promise in promises)]
-        dumped = [site.dump((self.release._masked, one), prefix) for one in jobs]
-        common, *found = site.map(_check, dumped, "checking promises")
-        self.checks = (*common, *(check for one in found for check in one))
+        prefix, masked, promises = site.prefix("checks"), self.release._masked, self.release._promises
+        replaced = masked.data.changed_from(self.release.original)
+        self.changed = dict(zip(replaced, site.map(_changed, list(replaced), "comparing"), strict=True))
+        dumped = [site.dump((masked, promises, self.changed, place), prefix) for place in range(-1, len(promises))]
+        found = site.map(_check, dumped, "checking promises")
+        self.checks = tuple(check for one in found for check in one)
         stop_if_broken(self.checks)
 
 
@@ -344,16 +354,25 @@ def _as_read(store: Store, name: str) -> Any:
         return pa.table({name: without_empty_text(column)})
 
 
-def _check(store: Store, dumped: bytes) -> tuple[Check, ...]:
-    """What every release must be, or one promise of the method."""
+def _changed(store: Store, name: str) -> int:
+    """How many cells of a column changed."""
     site = opened(store)
-    masked, promises = site.load(dumped)
-    data = site.data()
+    return changed_in(site.data(), _read_back(store, site.n), name)
+
+
+def _check(store: Store, dumped: bytes) -> tuple[Check, ...]:
+    """One promise of the method, by its place, or (-1) what every release must be."""
+    site = opened(store)
+    masked, promises, changed, place = site.load(dumped)
+    data, frame = site.data(), _read_back(store, site.n)
+    if place >= 0:
+        return (promises[place].check(data, frame, masked),)
+    return common_checks(data, frame, masked, promises, changed)
+
+
+def _read_back(store: Store, n: int) -> Frame:
     names, _ = store.shared("columns")
-    frame = Frame.lazy(names, site.n, lambda name: _as_read(store, name))
-    if promises:
-        return tuple(promise.check(data, frame, masked) for promise in promises)
-    return checked(data, frame, masked, ())
+    return Frame.lazy(names, n, lambda name: _as_read(store, name))
 
 
 # --------------------------------------------------------------------------------------- folders

@@ -91,6 +91,19 @@ def test_synthetic_tables_are_not_compared_record_by_record(run: Run, folder: Pa
     assert json.loads(out)["headline"]["risk"] is None
 
 
+def test_tables_of_different_length_need_a_word(run: Run, released: Path) -> None:
+    lines = (released / "out.csv").read_text().splitlines()
+    (released / "out.csv").write_text("\n".join(lines[:-2]) + "\n")
+    code, out, message = run(*command(released, "--same-order"))
+    assert (code, out) == (2, "")
+    n = len(lines) - 1
+    assert f"the original table has {n} records and the protected one {n - 2}," in message
+    assert "--unlinked" in message
+    code, out, _ = run(*command(released, "--unlinked", "--json"))
+    assert code == 0
+    assert json.loads(out)["headline"]["risk"] is None
+
+
 def test_a_column_that_is_gone(run: Run, released: Path) -> None:
     (released / "out.csv").write_text("age,grade,remark\n20,low,a\n")
     code, _, message = run(*command(released, "--unlinked"))

@@ -13,7 +13,7 @@ from taxomask.methods import marginality_noise
 from taxomask.methods._levels import cut
 from taxomask.taxonomy import Taxonomy
 
-from .conftest import SCHEMA, TREE, tables
+from .conftest import SCHEMA, TREE, released, tables
 
 DX = tm.Schema([tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm")])
 
@@ -28,9 +28,9 @@ def block(concept: str, root: str, level: int) -> str:
 @settings(max_examples=40)
 def test_every_value_stays_in_its_block(table: pa.Table, level: int, amount: float, seed: int) -> None:
     method = tm.MarginalityNoise(amount, level=level)
-    release = tm.protect(table, SCHEMA, method, seed=seed)
-    assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)
-    before, after = table["concept"].to_pylist(), release.data["concept"].to_pylist()
+    result = released(table, SCHEMA, method, seed)
+    assert result.equals(released(table, SCHEMA, method, seed))
+    before, after = table["concept"].to_pylist(), result["concept"].to_pylist()
     present = [one for one in before if one is not None]
     assert set(after) <= set(before)
     for old, new in zip(before, after, strict=True):
@@ -49,10 +49,10 @@ def test_the_nearest_marginality_of_the_block_by_hand() -> None:
     inside = np.array([m["b11"]] * 3 + [m["b12"], m["b2"]])
     names, levels = ["b11", "b12", "b2"], np.array([m["b11"], m["b12"], m["b2"]])
     for seed in range(30):
-        release = tm.protect(pa.table({"x": values}), schema, tm.MarginalityNoise(1.0), seed=seed)
+        result = released(pa.table({"x": values}), schema, tm.MarginalityNoise(1.0), seed)
         noise = np.random.default_rng(seed).standard_normal(9)[4:]
         nearest = np.abs((inside + inside.std() * noise)[:, None] - levels).argmin(axis=1)
-        assert release.data["x"].to_pylist() == ["a1"] * 4 + [names[i] for i in nearest]
+        assert result["x"].to_pylist() == ["a1"] * 4 + [names[i] for i in nearest]
 
 
 def test_equal_marginalities_are_drawn_by_frequency_and_never_exchanged() -> None:
@@ -123,6 +123,6 @@ def test_bad_input_is_an_error(discharges: pa.Table, discharge_schema: tm.Schema
         with pytest.raises(tm.TaxomaskError, match=message):
             tm.protect(discharges, discharge_schema, method)
     constant = pa.table({"dx": ["4019", "4019", None]})
-    assert tm.protect(constant, DX, tm.MarginalityNoise()).data.equals(constant)
+    assert released(constant, DX, tm.MarginalityNoise()).equals(constant)
     empty = pa.table({"dx": pa.array([None, None], pa.string())})
     assert tm.protect(empty, DX, tm.MarginalityNoise()).data["dx"].null_count == 2

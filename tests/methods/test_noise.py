@@ -13,7 +13,7 @@ import taxomask as tm
 from taxomask.methods import noise
 from taxomask.methods.noise import with_moments_of
 
-from .conftest import SCHEMA, tables
+from .conftest import SCHEMA, release_of, tables
 
 GRADES = ["low", "mid", "high", "top"]
 
@@ -32,14 +32,17 @@ def test_cells_stay_missing_and_categories_on_their_scale(table: pa.Table, corre
         with pytest.raises(tm.DataError, match="too few for correlations"):
             tm.protect(table, SCHEMA, method, seed=seed)
         return
-    release = tm.protect(table, SCHEMA, method, seed=seed)
+    release = release_of(table, SCHEMA, method, seed)
+    if release is None:  # no number that varies, and all categories rounded back
+        assert len({x for x in table["number"].to_pylist() if x is not None}) < 2
+        return
     assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)
     for name in ("number", "grade"):
         assert [x is None for x in release.data[name].to_pylist()] == [x is None for x in table[name].to_pylist()]
     assert set(release.data["grade"].to_pylist()) <= {None, *GRADES}
     for name in ("plain", "concept", "rest"):
         assert release.data[name].equals(table[name])
-    assert "Released as they are, though quasi-identifiers: plain, concept." in release.notes[-1]
+    assert any("Released as they are, though quasi-identifiers: plain, concept." in note for note in release.notes)
 
 
 @given(tables(least=6), st.booleans(), st.integers(0, 100))

@@ -13,7 +13,7 @@ from taxomask.methods import pram
 from taxomask.methods.pram import invariant_flows
 from taxomask.taxonomy import Taxonomy
 
-from .conftest import SCHEMA, TREE, tables
+from .conftest import SCHEMA, TREE, release_of, released, tables
 
 NAMES = ["grade", "plain", "concept"]
 
@@ -22,7 +22,9 @@ NAMES = ["grade", "plain", "concept"]
 @settings(max_examples=40)
 def test_only_known_categories_and_missing_cells_stay(table: pa.Table, semantic: bool, keep: float, seed: int) -> None:
     method = tm.Pram(keep, semantic=semantic)
-    release = tm.protect(table, SCHEMA, method, seed=seed)
+    release = release_of(table, SCHEMA, method, seed)
+    if release is None:  # few values, all kept by chance
+        return
     assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)
     for name, note in zip(NAMES, [n for n in release.notes if "expected" in n], strict=True):
         before, after = table[name].to_pylist(), release.data[name].to_pylist()
@@ -150,4 +152,4 @@ def test_columns_without_variety_stay() -> None:
     schema = tm.Schema([tm.Attribute("x", role="quasi_identifier", kind="taxonomic", taxonomy=TREE)])
     for values in (["a1", "a1", None], [None, None]):
         table = pa.table({"x": pa.array(values, pa.string())})
-        assert tm.protect(table, schema, tm.Pram(0.1)).data["x"].to_pylist() == values
+        assert released(table, schema, tm.Pram(0.1))["x"].to_pylist() == values

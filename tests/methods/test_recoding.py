@@ -11,7 +11,7 @@ import taxomask as tm
 from taxomask.methods import recoding
 from taxomask.taxonomy import Taxonomy
 
-from .conftest import SCHEMA, TREE, tables
+from .conftest import SCHEMA, TREE, released, tables
 
 DX = tm.Schema([tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm")])
 
@@ -19,8 +19,8 @@ DX = tm.Schema([tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", ta
 @given(tables(), st.integers(1, 5))
 @settings(max_examples=40)
 def test_every_code_becomes_its_ancestor_at_the_level(table: pa.Table, level: int) -> None:
-    release = tm.protect(table, SCHEMA, tm.Recoding({"concept": level}))
-    for old, new in zip(table["concept"].to_pylist(), release.data["concept"].to_pylist(), strict=True):
+    result = released(table, SCHEMA, tm.Recoding({"concept": level}))
+    for old, new in zip(table["concept"].to_pylist(), result["concept"].to_pylist(), strict=True):
         path = None if old is None else TREE.ancestors(old)  # on a tree in order from the root
         assert new == (None if path is None else path[min(level, len(path)) - 1])
 
@@ -46,7 +46,7 @@ def test_a_dag_goes_up_by_the_first_parent() -> None:
     assert dag["x"].depth == 4
     schema = tm.Schema([tm.Attribute("v", role="quasi_identifier", kind="taxonomic", taxonomy=dag)])
     for level, expected in ((5, ["x", "y"]), (4, ["x", "x"]), (3, ["a", "a"]), (2, ["a", "a"]), (1, ["r", "r"])):
-        assert tm.protect(pa.table({"v": ["x", "y"]}), schema, tm.Recoding(level)).data["v"].to_pylist() == expected
+        assert released(pa.table({"v": ["x", "y"]}), schema, tm.Recoding(level))["v"].to_pylist() == expected
 
 
 def test_labels_and_several_top_concepts() -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 import taxomask as tm
 from taxomask.methods import Masked, rounding
 
+from .conftest import released
+
 X = tm.Schema([tm.Attribute("x", role="quasi_identifier", kind="continuous")])
 NUMBERS = st.lists(st.none() | st.floats(-1e6, 1e6), min_size=1, max_size=40)
 
@@ -20,9 +22,9 @@ NUMBERS = st.lists(st.none() | st.floats(-1e6, 1e6), min_size=1, max_size=40)
 def test_numbers_become_neighbouring_multiples(values: list[Any], base: float, random: bool, seed: int) -> None:
     table = pa.table({"x": pa.array(values, pa.float64())})
     method = tm.Rounding(base, random=random)
-    release = tm.protect(table, X, method, seed=seed)
-    assert release.data.equals(tm.protect(table, X, method, seed=seed).data)
-    after = release.data["x"].to_pylist()
+    result = released(table, X, method, seed)
+    assert result.equals(released(table, X, method, seed))
+    after = result["x"].to_pylist()
     for old, new in zip(values, after, strict=True):
         assert (old is None) == (new is None)
         if old is not None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 
-from .conftest import SCHEMA, tables
+from .conftest import SCHEMA, released, tables
 
 GRADES = ["low", "mid", "high", "top"]
 AGE = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
@@ -18,9 +18,9 @@ AGE = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")
 @given(tables(), st.floats(51, 100), st.floats(0.1, 49))
 @settings(max_examples=40)
 def test_values_between_the_limits_stay_and_others_are_set_to_them(table: pa.Table, top: float, bottom: float) -> None:
-    release = tm.protect(table, SCHEMA, tm.TopBottomCoding(top, bottom))
+    result = released(table, SCHEMA, tm.TopBottomCoding(top, bottom))
     for name, order in (("number", float), ("grade", GRADES.index)):
-        before, after = table[name].to_pylist(), release.data[name].to_pylist()
+        before, after = table[name].to_pylist(), result[name].to_pylist()
         present = sorted(order(x) for x in before if x is not None)
         n = len(present)
         # The definition: enough values at or below the upper limit, at or above the lower one.
@@ -82,4 +82,4 @@ def test_bad_input_is_an_error(discharges: pa.Table, discharge_schema: tm.Schema
     empty = pa.table({"age": pa.array([None, None], pa.int64())})
     assert tm.protect(empty, AGE, tm.TopBottomCoding(top=95, bottom=5)).data["age"].null_count == 2
     same = pa.table({"age": [7, 7, None]})
-    assert tm.protect(same, AGE, tm.TopBottomCoding(top=95, bottom=5)).data.equals(same)
+    assert released(same, AGE, tm.TopBottomCoding(top=95, bottom=5)).equals(same)

@@ -95,7 +95,7 @@ def _term_loss(choice: Term, term: Term, rows: NDArray[np.intp], ordinal: str) -
         return term.between(np.nan if mean is None else mean, values).sum()
     if isinstance(choice, TableTerm):
         missing = len(choice.table) - 1
-        distances = choice.table if choice.distances is None else choice.distances
+        distances = choice.table / choice.factor if choice.distances is None else choice.distances
         centre = MarginalMean(distances[:-1, :-1])
     else:
         assert isinstance(choice, EqualityTerm)

@@ -50,7 +50,7 @@ def evaluate(
     read = Plan.read(plan)
     source, before = read_for(read, original)
     target, after = read_for(read, protected, safe_cells=read.output.escape_cells)
-    order, linked, method = None, False if unlinked else None, None
+    order, linked, method = None, not unlinked, None
     if not same_order and not unlinked:
         order, linked, method = _from_audit(protected, audit or audit_path(protected), after.num_rows)
     with naming(source):
@@ -71,7 +71,7 @@ def evaluate(
     return None
 
 
-def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | None, bool | None, Method]:
+def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | None, bool, Method]:
     """What the private audit knows: the order in which rows were written, whether they correspond, and the method."""
     import json
 
@@ -89,7 +89,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
         own = record["records"] == rows
         own = own and (is_address(protected) or _is_of(record["file_sha256"], Path(protected)))
         order = None if record["rows"] == "kept" else row_order(record["seed"], record["records"])
-        linked = None if record["linked"] else False
+        linked = bool(record["linked"])
         method = make_method({"name": record["method"], **record["parameters"]})
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DataError(f"{path} is not an audit of taxomask.", hint="Name the one written with the table.") from None
@@ -98,7 +98,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
             f"{path} is the audit of another table than {protected}, or the table was changed since.",
             hint="Name its own audit with --audit; or say --same-order or --unlinked.",
         )
-    return order if linked is None else None, linked, method
+    return order if linked else None, linked, method
 
 
 def _is_of(hashes: dict[str, str], path: Path) -> bool:

@@ -27,7 +27,9 @@ def inspect(
 ) -> None:
     """Look at a table and draft a plan: kinds, candidate identifiers, matching taxonomies, missing codes."""
     from ..drafting import draft_plan, draft_schema
+    from ..microdata import Role
     from ..microdata.files import is_address, open_table
+    from ..microdata.looks import SPELLED
 
     if output is not None:
         check_free(output, force=force)
@@ -50,6 +52,9 @@ def inspect(
     as_they_are = schema.by_role("other")
     if as_they_are:
         print(f"Released as they are, unless you give them another role: {', '.join(as_they_are)}.")
+    spelled = [name for name, one in schema.items() if SPELLED in one.note and one.role != Role.IDENTIFIER]
+    if spelled:
+        print(f"Some values are spelled in several ways; write them alike: {', '.join(spelled)}.")
     if output is None:
         print(f"Draft a plan with:  taxomask inspect {data} -o plan.yaml")
     else:

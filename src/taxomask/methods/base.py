@@ -79,6 +79,10 @@ class Promise(ABC):
         """Between what the numbers of an attribute must lie; they are rounded inward where they would leave it."""
         return -np.inf, np.inf
 
+    def suffices_for(self, masked: Masked) -> tuple[str, ...]:
+        """The columns that it protects by itself: where the original has it already, no value need change."""
+        return ()
+
 
 @dataclass(frozen=True)
 class Method(ABC):

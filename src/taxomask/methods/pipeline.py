@@ -142,6 +142,11 @@ class _OfStep(Promise):
             "; ".join(check.found for check in checks),
         )
 
+    def suffices_for(self, masked: Masked) -> tuple[str, ...]:
+        assert isinstance(masked, _Piped)
+        step = masked.steps[self.place]
+        return tuple(name for promise in step.claims for name in promise.suffices_for(step.masked))
+
 
 def _settle(steps: list[_Step], place: int, finals: list[Frame]) -> list[str]:
     """Keep the promises of a step that hold on the final tables; a note on each of the others."""

@@ -12,9 +12,11 @@ from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Micro
 from ..microdata.casting import is_temporal
 from ..microdata.coding import code
 from ..microdata.frames import Frame
+from ..microdata.meanings import by_meaning
 from ..microdata.sharing import alike
 from ..partition import Groups
 from ..semantics import earth_mover
+from ._classes import cells
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
 from .base import Check, Limits, Masked, Promise
 
@@ -46,6 +48,9 @@ class KAnonymity(Promise):
             f"the smallest of {len(sizes):,} classes has {smallest:,} records",
         )
 
+    def suffices_for(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes
+
 
 @dataclass(frozen=True)
 class TCloseness(Promise):
@@ -68,16 +73,20 @@ class TCloseness(Promise):
 
 @dataclass(frozen=True)
 class LDiversity(Promise):
-    """Every class of equal released values has at least l different values of the confidential attribute."""
+    """Every class of equal released values has at least l different values of the confidential attribute.
+
+    Spellings of the same value count once (see `by_meaning`), and missing is a value.
+    """
 
     l: int  # noqa: E741
     confidential: str
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        codes = released.distinct(self.confidential).codes
+        codes, _ = cells(by_meaning(code(released, original.schema[self.confidential]).column))
         classes = Groups(equal_records(released, self.attributes))
-        least = min(len(np.unique(codes[classes.members(i)])) for i in range(len(classes.sizes)))
+        found = (len(np.unique(codes[classes.members(i)])) for i in range(len(classes.sizes)))
+        least = min(found, default=self.l)
         return Check(
             f"at least l = {self.l} different values of {self.confidential} in every class",
             least >= self.l,

@@ -274,3 +274,6 @@ class ProbabilisticAnonymity(Promise):
             f"the smallest of {len(sizes):,} classes has {smallest:,} records; {outside:,} values outside the ranks of "
             "their class",
         )
+
+    def suffices_for(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes  # a random order may be the original one, and must be as likely as every other

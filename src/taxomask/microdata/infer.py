@@ -10,7 +10,7 @@ from .attribute import Attribute, Kind
 from .casting import is_temporal
 from .distinct import Frequent
 from .frames import Frame
-from .looks import are_numbers, missing_looking, name_hints, ranges, uniqueness
+from .looks import are_numbers, missing_looking, name_hints, ranges, respelled, uniqueness
 from .matching import Evidence, find_taxonomy
 from .schema import Schema
 from .spelling import spell
@@ -62,6 +62,8 @@ def _draft_values(name: str, look: Frequent) -> Attribute:
     if not look.complete:
         notes.append(f"looked at the {len(look.values):,} most frequent of {look.distinct:,} distinct values")
     notes += [f"{look.values[i]!r} ({look.counts[i]:,} cells) looks like missing" for i in markers]
+    if kind in (Kind.NOMINAL, Kind.ORDINAL):
+        notes += respelled(look, kept)
     notes += uniqueness(look) + name_hints(name, share=look.distinct / max(look.rows, 1))
     missing = ("", *(look.values[i] for i in markers if look.spellings[i]))
     return Attribute(name, kind=kind, missing=missing, note=_note(*notes), **options)

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from .distinct import Frequent
+from .meanings import meaning
 from .numeric import NUMBER
 
-__all__ = ["are_numbers", "missing_looking", "name_hints", "ranges", "uniqueness"]
+__all__ = ["are_numbers", "missing_looking", "name_hints", "ranges", "respelled", "uniqueness"]
 
+SPELLED = "spelled in several ways"
 _NUMBER = re.compile(NUMBER)
 _MISSING_WORDS = re.compile(
     r"\s*|[?.*]|--?|n/?a|#n/a|nan|\(?null\)?|missing|unknown|no answer|"
@@ -100,6 +102,25 @@ def uniqueness(look: Frequent) -> list[str]:
         return []
     fractions = any(isinstance(value, float) and not value.is_integer() for value in look.values)
     return [] if fractions else ["unique in every row: an identifier?"]
+
+
+def respelled(look: Frequent, chosen: Sequence[int]) -> list[str]:
+    """A remark on values that are spelled in several ways, with the one of most cells as an example."""
+    spellings: dict[str, list[int]] = {}
+    for i in chosen:
+        spellings.setdefault(meaning(look.values[i]), []).append(i)
+    several = [numbers for numbers in spellings.values() if len(numbers) > 1]
+    if not several:
+        return []
+    example = max(several, key=lambda numbers: look.counts[numbers].sum())
+    ways = sorted(example, key=lambda i: -look.counts[i])
+    shown = [f"{look.values[i]!r} ({look.counts[i]:,} cell{'s' if look.counts[i] != 1 else ''})" for i in ways[:5]]
+    listed = ", ".join(shown) + (", …" if len(ways) > 5 else "")
+    many = f"{len(several):,} values are {SPELLED}, such as" if len(several) > 1 else f"1 value is {SPELLED}:"
+    return [
+        f"{many} {listed}, which differ only in case, outer spaces or Unicode form: one value for l and t, several for "
+        "k; write them alike"
+    ]
 
 
 def name_hints(name: str, share: float = 0.0) -> list[str]:

@@ -98,13 +98,17 @@ def group_modes(order, start, codes, categories):
     return out
 
 
-@kernel("i4[::1](i8[::1], i8[::1], i4[::1], i8[:, ::1])")
-def group_marginal_means(order, start, codes, table):
-    """The code of the group with the smallest sum of distances to the group, of several the lowest."""
+@kernel("i4[::1](i8[::1], i8[::1], i4[::1], i8[:, ::1], i8)")
+def group_marginal_means(order, start, codes, table, rounding):
+    """The code of the group with the smallest sum of distances to the group, of several the lowest.
+
+    Sums are equal if they differ by no more than ``rounding`` for each record.
+    """
     out = np.empty(len(start) - 1, np.int32)
     seen = np.full(len(table), -1, np.int64)
     number = np.zeros(len(table), np.int64)
     distinct = np.empty(len(table), np.int32)
+    away = np.empty(len(table), np.int64)
     for g in range(len(out)):
         members = order[start[g] : start[g + 1]]
         present = 0
@@ -121,13 +125,15 @@ def group_marginal_means(order, start, codes, table):
                 number[code] += 1
         best = -1
         smallest = np.int64(0)
-        for a in distinct[:different]:
+        for at in range(different):
             total = np.int64(0)
             for b in distinct[:different]:
-                total += number[b] * table[a, b]
-            if best < 0 or total < smallest or (total == smallest and a < best):
-                best = a
-                smallest = total
+                total += number[b] * table[distinct[at], b]
+            away[at] = total
+            smallest = total if at == 0 else min(smallest, total)
+        for at in range(different):
+            if away[at] <= smallest + rounding * present and (best < 0 or distinct[at] < best):
+                best = distinct[at]
         out[g] = best if 2 * present >= len(members) else -1
     return out
 

@@ -3,9 +3,11 @@
 
 Everything is a sum of integers, so that the average after removals has the bits of one computed afresh. The arguments:
 
-rules = (rule[p], one[p], level_column[p], level_start[p], level_count[p], levels[n, o], level_coordinates, whole)
+rules = (rule[p], one[p], level_column[p], level_start[p], level_count[p], levels[n, o], level_coordinates, whole,
+rounding[q])
     How each number averages: 0 mean, 1 median, 2 convex median; the fixed-point unit of a mean; where the levels of an
-    ordinal attribute are. ``whole`` has the tables of the space in whole numbers (missing values count 0).
+    ordinal attribute are. ``whole`` has the tables of the space in whole numbers (missing values count 0); sums of them
+    are equal if they differ by no more than ``rounding`` for each record.
 sums = (left[1], total[p], present[p], level_counts, code_start[q], code_counts, code_sums)
     What is left: how many records, sums and numbers of present values, records per level and per code, and for codes
     with a table the sum of distances of each code to the records left.
@@ -18,7 +20,7 @@ import numpy as np
 from .._jit import inlined, lean
 
 SPACE = "Tuple((f8[:, ::1], f8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1], f8[::1]))"
-RULES = "Tuple((i8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i4[:, ::1], f8[::1], i8[::1]))"
+RULES = "Tuple((i8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1]))"
 MOST = np.int64(0x7FFFFFFFFFFFFFFF)
 SUMS = "Tuple((i8[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1]))"
 
@@ -141,8 +143,9 @@ def average(space, rules, sums, scratch, number, code):
             least = MOST
             for y in range(last):
                 least = min(least, away[y] if counts[y] > 0 else MOST)
+            least += rules[8][b] * (left - counts[last])
             y = 0
-            while counts[y] == 0 or away[y] != least:
+            while counts[y] == 0 or away[y] > least:
                 y += 1
         else:
             most = np.int64(0)

@@ -5,10 +5,10 @@ numbers[n, w + 1]
     Coordinates that are averaged by their mean and never missing, counted from the overall mean, zeros up to a multiple
     of four columns (four sums side by side keep the processor busy, in an order that does not depend on it); last their
     squared norm.
-extra = (codes[n, e], values[n, e'], attributes[e, 4], far[e], whole, tables)
+extra = (codes[n, e], values[n, e'], attributes[e, 5], far[e], whole, tables)
     All other attributes. A row of ``attributes`` is a rule (0 mean with missing values, 1 median, 2 convex median,
-    3 Mean_M, 4 mode), where its tables start, how many codes there are, and the code for missing. The ``values`` count
-    for rule 0 only. ``whole`` are the tables that choose the released category, in whole numbers; ``tables`` the terms
+    3 Mean_M, 4 mode), where its tables start, how many codes there are, the code for missing, and the rounding of the
+    sums of rule 3 (see ``_centre_kernels.py``). The ``values`` count for rule 0 only. ``whole`` are the tables that choose the released category, in whole numbers; ``tables`` the terms
     that it loses, or the coordinates of levels. ``far`` is the term of a missing and a present value, or of different
     codes (rule 4).
 parts = (group[n], slot[n], members[g, most], count[g], sums[g, w + 2], away[n, e], used[1])
@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel
-from ._centre_kernels import convex_middle
+from ._centre_kernels import MOST, convex_middle
 
 EXTRA = "Tuple((i4[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], i8[::1], f8[::1]))"
 PARTS = "Tuple((i4[::1], i4[::1], i4[:, ::1], i8[::1], f8[:, ::1], i8[:, ::1], i8[::1]))"
@@ -142,10 +142,11 @@ def extra_loss(codes, values, attributes, far, whole, tables, members, away, scr
                 most = max(most, times)
             total += far[b] * (left - absent if 2 * absent > left else left - max(most, same))
             continue
-        own, least, chosen = np.int64(0), np.int64(0x7FFFFFFFFFFFFFFF), missing
+        own, least, chosen = np.int64(0), MOST, missing
         row_new, row_out = start + to_new * size, start + to_out * size
         for t in range(m):
             j = members[g, t]
+            scratch[t] = MOST
             if j == out:
                 continue
             code = np.int64(codes[j, b])
@@ -154,13 +155,19 @@ def extra_loss(codes, values, attributes, far, whole, tables, members, away, scr
                 continue
             further = whole[row_new + code]
             own += further
-            distance = away[j, b] + further - whole[row_out + code]
-            if distance < least or (distance == least and code < chosen):
-                least, chosen = distance, code
-        if to_new != missing and (own < least or (own == least and to_new < chosen)):
-            chosen = to_new
+            scratch[t] = away[j, b] + further - whole[row_out + code]
+            least = min(least, scratch[t])
+        if to_new != missing:
+            least = min(least, own)
         if 2 * absent > left:
             chosen = missing
+        else:
+            least += attributes[b, 4] * (left - absent)
+            if to_new != missing and own <= least:
+                chosen = to_new
+            for t in range(m):
+                if scratch[t] <= least:
+                    chosen = min(chosen, np.int64(codes[members[g, t], b]))
         row = start + chosen * size
         for t in range(room):
             j = members[g, t] if t < m else new

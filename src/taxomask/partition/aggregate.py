@@ -47,7 +47,8 @@ def aggregate(column: Column, groups: Groups, *, ordinal: Ordinal = "median") ->
     """The column with every value replaced by the average of its group.
 
     Continuous: the mean. Ordinal: the median or the convex median. Nominal: the mode. Taxonomic: the value of the group
-    with the smallest marginality in it. Missing if more than half of the group is missing.
+    with the smallest marginality in it (see `whole_distances`), of several the first in taxonomy order. Missing if more
+    than half of the group is missing.
     """
     from ._aggregate_kernels import group_marginal_means, group_means, group_medians, group_modes
 
@@ -59,7 +60,7 @@ def aggregate(column: Column, groups: Groups, *, ordinal: Ordinal = "median") ->
     if column.attribute.kind == Kind.ORDINAL:
         centres = group_medians(*where, codes, categories, ordinal == "convex_median")
     elif isinstance(column, TaxonomicColumn):
-        centres = group_marginal_means(*where, codes, whole_distances(column.table, len(column)))
+        centres = group_marginal_means(*where, codes, *whole_distances(column.table, len(column)))
     else:
         centres = group_modes(*where, codes, categories)
     return column.with_codes(centres[groups.numbers])

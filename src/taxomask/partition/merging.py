@@ -58,5 +58,6 @@ def merge_until(space: RecordDistance, groups: Groups, violation: Callable[[Rows
 
 
 def _middle(space: RecordDistance, rows: Rows) -> int:
-    """The record of a group with the smallest sum of squared distances to the group."""
-    return int(rows[int(np.argmin([space.squared_to_rows(i, rows).sum() for i in rows.tolist()]))])
+    """The record of a group with the smallest sum of squared distances to the group; of several the first."""
+    sums = np.array([space.squared_to_rows(i, rows).sum() for i in rows.tolist()])
+    return int(rows[int(np.argmax(sums <= sums.min() * (1 + 1e-12)))])

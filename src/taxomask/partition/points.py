@@ -108,7 +108,8 @@ def _rules(space: RecordDistance, ordinal: OrdinalAverage) -> Arrays:
         np.array(categories, dtype=np.int64),
         np.ascontiguousarray(np.stack(levels, axis=1), np.int32) if levels else np.zeros((space.n, 0), np.int32),
         np.concatenate([np.zeros(0), *coordinates]),
-        np.concatenate([np.zeros(0, np.int64), *whole]),
+        np.concatenate([np.zeros(0, np.int64), *(table.ravel() for table, _ in whole)]),
+        np.array([rounding for _, rounding in whole], dtype=np.int64),
     )
 
 
@@ -139,10 +140,10 @@ def _unit(term: NumberTerm, n: int) -> float:
     return float(2.0 ** min(62 - n.bit_length() - exponent, 60))
 
 
-def _whole(term: TableTerm | EqualityTerm, n: int) -> NDArray[np.int64]:
-    """The distances of a table in whole numbers; missing adds nothing."""
+def _whole(term: TableTerm | EqualityTerm, n: int) -> tuple[NDArray[np.int64], int]:
+    """The distances of a table in whole numbers, with their rounding; missing adds nothing."""
     if isinstance(term, EqualityTerm):
-        return np.zeros(0, dtype=np.int64)
-    table = (term.table if term.distances is None else term.distances).copy()
+        return np.zeros(0, dtype=np.int64), 0
+    table = term.table / term.factor if term.distances is None else term.distances.copy()
     table[-1] = table[:, -1] = 0.0
-    return whole_distances(table, n).ravel()
+    return whole_distances(table, n)

@@ -161,8 +161,8 @@ class _Search:
         points = Points.of(objective, ordinal)
         self.state = rng.integers(1, 2**63, 1, dtype=np.uint64)
         self.close, self.order = _neighbourhood(points, self.state)
-        whole = points.rules[7] if objective is space else Points.of(space, ordinal).rules[7]
-        self.data = _data(points, whole, self.order)
+        chooser = points if objective is space else Points.of(space, ordinal)
+        self.data = _data(points, chooser, self.order)
         self.start = _renumbered(groups[self.order])
         most = max(int(np.bincount(self.start).max()), 2 * k, 2 * int(points.rules[4].max(initial=0)))
         self.scratch = np.zeros(most + 1, dtype=np.int64)
@@ -286,10 +286,14 @@ def _neighbourhood(points: Points, state: NDArray[np.uint64]) -> tuple[Arrays, N
     return (rank[near[order]], np.repeat(np.arange(many, dtype=np.int32), times), head), records.astype(np.int64)
 
 
-def _data(points: Points, whole: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.float64], Arrays]:
-    """The records for the kernels: ``numbers`` and ``extra`` of ``_refine_loss_kernels.py``."""
+def _data(points: Points, chooser: Points, order: NDArray[np.int64]) -> tuple[NDArray[np.float64], Arrays]:
+    """The records for the kernels: ``numbers`` and ``extra`` of ``_refine_loss_kernels.py``.
+
+    Released categories are those of the ``chooser``.
+    """
     numbers, far, codes, tables, start, size, unequal = points.space
-    rule, _, level_column, level_start, level_count, levels, coordinates, _ = points.rules
+    rule, _, level_column, level_start, level_count, levels, coordinates, *_ = points.rules
+    whole, rounding = chooser.rules[7:]
     simple = (rule == 0) & ~points.gaps
     plain = np.zeros((len(order), -(-int(simple.sum()) // 4) * 4 + 1))
     plain[:, : simple.sum()] = numbers[order][:, simple] - numbers[:, simple].mean(axis=0)
@@ -297,10 +301,10 @@ def _data(points: Points, whole: NDArray[np.int64], order: NDArray[np.int64]) ->
     missing = np.diff(points.sums[4]) - 1
     attributes = [
         *(
-            (rule[a], len(tables) + level_start[a], level_count[a], max(level_count[a], 1))
+            (rule[a], len(tables) + level_start[a], level_count[a], max(level_count[a], 1), 0)
             for a in np.flatnonzero(~simple)
         ),
-        *((3 if size[b] else 4, start[b], size[b], missing[b]) for b in range(len(size))),
+        *((3 if size[b] else 4, start[b], size[b], missing[b], rounding[b]) for b in range(len(size))),
     ]
     values = np.ascontiguousarray(numbers[order][:, ~simple])
     grades = [levels[order, level_column[a]] if rule[a] else 0 for a in np.flatnonzero(~simple)]
@@ -311,7 +315,7 @@ def _data(points: Points, whole: NDArray[np.int64], order: NDArray[np.int64]) ->
     return plain, (
         extra,
         values,
-        np.array(attributes, dtype=np.int64).reshape(-1, 4),
+        np.array(attributes, dtype=np.int64).reshape(-1, 5),
         np.concatenate([far[~simple], unequal]),
         whole,
         np.concatenate([tables, coordinates]) if len(coordinates) else tables,  # tables may be large

@@ -113,12 +113,12 @@ class Mode(Median):
 class MarginalMean(Centre):
     """Mean_M: the category of the group with the smallest sum of distances to the group; of several the first.
 
-    Distances count in whole multiples of 2^-40 of the largest (`whole_distances`), so that equal sums are equal.
+    Sums that differ by rounding only are equal: see `whole_distances`.
     """
 
     def __init__(self, table: NDArray[np.float64]) -> None:
         super().__init__()
-        self._table = whole_distances(table)
+        self._table, self._rounding = whole_distances(table)
         self._counts = np.zeros(len(table), dtype=np.int64)
         self._sums = np.zeros(len(table), dtype=np.int64)
 
@@ -127,16 +127,24 @@ class MarginalMean(Centre):
         self._sums += sign * self._table[value]
 
     def _centre(self) -> int:
-        return int(np.argmin(np.where(self._counts > 0, self._sums, np.iinfo(np.int64).max)))
+        sums = np.where(self._counts > 0, self._sums, np.iinfo(np.int64).max)
+        return int(np.argmax(sums <= sums.min() + self._rounding * self.present))
 
 
-def whole_distances(table: NDArray[np.float64], records: int = 2**20) -> NDArray[np.int64]:
-    """Distances in whole multiples of 2^-40 of the largest: sums of them do not depend on the order.
+def whole_distances(table: NDArray[np.float64], records: int = 2**20 - 1) -> tuple[NDArray[np.int64], int]:
+    """Distances in whole units, and by how many units for each record two sums may differ though they are equal.
 
-    For more than four million records the multiples are coarser, so that no sum overflows.
+    Sums of whole numbers do not depend on the order. The unit is 2^-42 of the largest distance, rounded up to a power
+    of two; coarser for a million records or more, so that no sum overflows. Distances that are multiples of it, such as
+    those of ``edge_weight``, are exact, and so are their sums. Others are rounded by half a unit (and a little, as they
+    are not exact in the table), hence sums that are equal by definition differ by less than two units for each record.
+    So two marginalities are equal if they differ by no more than 1e-12·n times the largest distance.
     """
-    bits = min(40, 62 - records.bit_length())
-    return np.rint(table * (2.0**bits / (float(table.max(initial=0.0)) or 1.0))).astype(np.int64)
+    bits = min(42, 62 - records.bit_length())
+    scaled = np.ldexp(table, bits - int(np.frexp(table.max(initial=0.0))[1]))
+    whole = np.rint(scaled)
+    exact = bool((np.abs(scaled - whole) <= 2.0**-8).all())  # what a division by the scale may have left
+    return whole.astype(np.int64), 0 if exact else 2
 
 
 def median(counts: ArrayLike) -> int:

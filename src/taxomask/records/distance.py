@@ -276,7 +276,7 @@ def _category_term(column: CategoricalColumn, distance: Formula, factor: float) 
     if not isinstance(column, TaxonomicColumn):
         return EqualityTerm(name, codes, factor if categories > 1 else 0.0, categories)
     if distance == "s":
-        return TableTerm(name, codes, _with_missing(column.table * factor))
+        return TableTerm(name, codes, _with_missing(column.table * factor), factor=factor or 1.0)
     squares = _with_missing(np.square(column.table) * factor)
     return TableTerm(name, codes, squares, distances=_with_missing(column.table))
 

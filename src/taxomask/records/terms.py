@@ -93,13 +93,14 @@ class NumberTerm(Term):
 class TableTerm(Term):
     """table[x, y], for taxonomic attributes: ``coordinates`` are codes, the last row of the table means missing.
 
-    ``distances`` are what the average of a group is found by, if that is not the table itself.
+    ``distances`` are what the average of a group is found by, if they are not the table divided by ``factor``.
     """
 
     name: str
     coordinates: Codes
     table: Float
     distances: Float | None = None
+    factor: float = 1.0
     farthest: float = -1.0  # found from the table
 
     def __post_init__(self) -> None:

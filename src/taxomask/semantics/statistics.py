@@ -27,6 +27,7 @@ __all__ = [
     "distance_correlation",
     "distance_covariance",
     "distance_variance",
+    "first_smallest",
     "marginality",
     "mean_marginality",
     "nominal_covariance",
@@ -108,7 +109,7 @@ def nominal_mean(
     """
     column = _coded(values, taxonomy, distance, match, normalize)
     sums = np.where(column.counts > 0, _sample_marginality(column), np.inf)
-    return column.categories[_first_smallest(sums)]
+    return column.categories[first_smallest(sums)]
 
 
 def mean_marginality(
@@ -172,7 +173,7 @@ def semantic_mean(
     counts = np.zeros(len(scope.taxonomy.ids), dtype=np.int64)
     counts[column.positions] = column.counts
     sums = get_distance(distance).sums(scope, scope.concepts, counts[scope.concepts])
-    return scope.taxonomy.names([scope.concepts[_first_smallest(sums)]], match=match)[0]
+    return scope.taxonomy.names([scope.concepts[first_smallest(sums)]], match=match)[0]
 
 
 # --------------------------------------------------------------------------------------- of two attributes
@@ -279,8 +280,8 @@ def _centred(table: Float, share: Float) -> Float:
     return centred
 
 
-def _first_smallest(sums: Float) -> int:
-    """The first of the smallest; sums that differ by rounding only are equal."""
+def first_smallest(sums: Float) -> int:
+    """The first of the smallest marginalities; those are equal that differ by no more than 1e-12 of the largest."""
     rounding = 1e-12 * np.abs(sums[np.isfinite(sums)]).max()
     return int(np.argmax(sums <= sums.min() + rounding))
 

@@ -10,6 +10,8 @@ taxonomic, on a DAG             the attribute's own distance over the largest of
 nominal                         0 or 1: half the sum of the differences
 ==============================  ==========================================================================
 
+Spellings of a category that differ only in case, outer spaces or Unicode form are one category (see `by_meaning`).
+
 Missing values are a category of their own at distance 1 from every value. Where a group has another share of them than
 the table, the result is an upper bound: the difference of the shares, and the distance of the rest.
 
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
+from ..microdata.meanings import by_meaning
 
 __all__ = ["EarthMover", "earth_mover"]
 
@@ -34,6 +37,7 @@ Codes = NDArray[np.int64]
 
 def earth_mover(column: Column) -> EarthMover:
     """The earth mover's distance for the kind of a column."""
+    column = by_meaning(column)
     if isinstance(column, ContinuousColumn):
         known = np.unique(column.values[~column.missing])
         codes = np.where(column.missing, -1, np.searchsorted(known, column.values))

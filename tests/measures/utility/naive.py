@@ -12,7 +12,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import taxomask as tm
-from naive import NaiveTaxonomy, ancestors, distance_covariance
+from naive import DISTANCES, NaiveTaxonomy, distance_covariance
 
 PARENTS = {
     "r": [], "a": ["r"], "b": ["r"], "a1": ["a"], "a2": ["a"], "b1": ["b"], "b2": ["b"], "b11": ["b1"], "b12": ["b1"],
@@ -77,7 +77,7 @@ def values(table: pa.Table) -> Values:
 def d(name: str, a: Any, b: Any) -> float:
     if name in ORDERED:
         return abs(a - b)
-    return ancestors(NAIVE, a, b, [], []) if name in TAXONOMIC else float(a != b)
+    return DISTANCES["ancestors"](NAIVE, a, b, [], []) if name in TAXONOMIC else float(a != b)
 
 
 def there(*columns: list[Any]) -> list[tuple[Any, ...]]:

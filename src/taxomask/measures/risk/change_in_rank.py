@@ -100,14 +100,23 @@ def _ranked(before: Column, after: Column) -> tuple[NDArray[np.bool_], Float, Fl
 
 
 def _summed_up(x: Float, z: Float) -> ChangeInRank:
-    n = len(x)
-    if not n:
-        return ChangeInRank(0, Rate.of(0, 0, 0.0), *(np.nan,) * 7, {})
-    moved = np.abs(x - z)
-    kept, mean = _in_random_order(x, z)
-    unchanged = Rate.of(int((moved == 0).sum()), n, kept)
-    quantiles = map(float, np.quantile(moved, [0, 0.25, 0.5, 0.75, 1]))
-    return ChangeInRank(n, unchanged, float(moved.mean()), mean, *quantiles, _counts(moved))
+    moved, n = np.abs(x - z), len(x)
+    kept, mean = _in_random_order(x, z) if n else (0.0, np.nan)
+    smallest, lower, median, upper, largest = (
+        np.quantile(moved, [0, 0.25, 0.5, 0.75, 1]).tolist() if n else [np.nan] * 5
+    )
+    return ChangeInRank(
+        n,
+        Rate.of(int((moved == 0).sum()), n, kept),
+        float(moved.mean()) if n else np.nan,
+        mean,
+        smallest,
+        lower,
+        median,
+        upper,
+        largest,
+        _counts(moved) if n else {},
+    )
 
 
 def _in_random_order(x: Float, z: Float) -> tuple[float, float]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import Microdata
+from ...microdata.meanings import by_meaning
 from ...partition import Groups
 from ...semantics import EarthMover, earth_mover
 from .rates import Rate
@@ -39,6 +40,9 @@ def l_diversity(
 ) -> Diversity:
     """The achieved l of l-diversity of a confidential attribute. Missing counts as a value.
 
+    Spellings that differ only in case, outer spaces or Unicode form count as one value; classes are made of values as
+    they are written.
+
     Parameters
     ----------
     original, released
@@ -56,7 +60,7 @@ def l_diversity(
     chosen(original, released, [confidential])
     check_records(released, "released")
     classes = class_numbers(released.columns[name] for name in names)
-    values = class_numbers([released.columns[confidential]])
+    values = class_numbers([by_meaning(released.columns[confidential])])
     sizes = np.bincount(classes)
     pairs, counts = np.unique(classes * (values.max() + 1) + values, return_counts=True)
     whose = pairs // (values.max() + 1)

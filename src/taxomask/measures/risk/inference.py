@@ -65,8 +65,8 @@ def inference(
     """Guess a confidential value from the released records that are nearest in what the intruder knows.
 
     Of several equally near records (as in `record_linkage`) one is drawn: a guess counts with the share of them that
-    are right. Targets whose value is missing are left out; a missing released value is a wrong guess. The tables need
-    not be linked.
+    are right. Targets whose value is missing are left out; a missing released value is a wrong guess. Spellings that
+    differ only in case, outer spaces or Unicode form are the same value. The tables need not be linked.
 
     Parameters
     ----------

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...checks import check_integer
 from ...errors import PlanError
 from ...microdata import Column, ContinuousColumn, Kind, TaxonomicColumn
+from ...microdata.meanings import by_meaning
 from .tables import in_one_numbering
 
 __all__ = ["Runs", "Tally", "confidential_codes"]
@@ -83,7 +84,7 @@ def confidential_codes(
     if isinstance(columns[0], ContinuousColumn):
         codes, size = _numbered([column.values for column in columns])  # type: ignore[attr-defined]
     else:
-        columns = in_one_numbering(*columns)
+        columns = [by_meaning(column) for column in in_one_numbering(*columns)]
         codes = [column.codes.astype(np.int64) for column in columns]  # type: ignore[attr-defined]
         size = len(columns[0].categories)  # type: ignore[attr-defined]
     right = {"value": Runs.single(np.arange(size), np.arange(size))}

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...microdata import CategoricalColumn, Microdata, TaxonomicColumn
-from ...semantics import distance_table
+from ...semantics import distance_table, first_smallest
 from ...taxonomy.distances import get_distance
 from ..side_by_side import side_by_side
 from ._moments import ordered
 from .result import Loss, mean_of
-from .sse import first_smallest, mean_category
+from .sse import mean_category
 
 __all__ = ["semantic_means"]
 

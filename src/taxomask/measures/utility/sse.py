@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
 from ...microdata.sharing import alike
 from ...partition import Groups, aggregate
-from ...semantics import category_marginality
+from ...semantics import category_marginality, first_smallest
 
-__all__ = ["SquaredError", "average_of", "distances", "first_smallest", "mean_category", "squared_error"]
+__all__ = ["SquaredError", "average_of", "distances", "mean_category", "squared_error"]
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,3 @@ def average_of(column: Column) -> Column:
 def mean_category(column: CategoricalColumn) -> int:
     """Mean_M: the code of the value of the sample with the smallest marginality."""
     return first_smallest(np.where(column.counts > 0, category_marginality(column), np.inf))
-
-
-def first_smallest(sums: NDArray[np.float64]) -> int:
-    """The first of the smallest; sums that differ by rounding only are equal."""
-    rounding = 1e-12 * np.abs(sums[np.isfinite(sums)]).max()
-    return int(np.argmax(sums <= sums.min() + rounding))
