@@ -3,170 +3,135 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from .comparison import compared_before
-from .engines import DaskEngine, Engine, LocalEngine, Report, Store
-from .engines.coding import open_stored
-from .engines.stored import StoredSite
+from .engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Told, Workers, read_coded
 from .errors import DataError, PlanError, PromiseError, SchemaError
-from .evaluation import Evaluation, evaluate_release
-from .methodology import methodology
-from .methods import Check, Progress
-from .microdata import Kind
+from .evaluation import Evaluation
+from .methods import Check, Method
+from .microdata import Kind, Microdata
 from .microdata.files import Source, format_of, is_address, open_table
 from .plan import EngineChoice, Limits, Plan
-from .publishing import Publication, publish
-from .release import Release, protect
-from .spreading import is_folder, protect_stored, publish_stored
+from .release import Publication, Release, protect_on
+from .release.places import is_folder
+from .release.write import Options, write
 
-__all__ = ["Outcome", "carry_out", "naming", "open_engine", "read_for"]
-
-Stages = Callable[[float, str], None]
+__all__ = ["Outcome", "naming", "open_workers", "read_for", "run"]
 
 
 @dataclass(frozen=True)
 class Outcome:
     """A release, where it was written, and what it costs and risks (measured if a report or limits ask for it)."""
 
-    release: Release
     publication: Publication
     evaluation: Evaluation | None
     report: Path | None
 
+    @property
+    def release(self) -> Release:
+        return self.publication.release
 
-def carry_out(
-    plan: Plan,
+
+def run(
+    plan: Plan | str | PathLike[str],
     *,
     data: str | None = None,
     output: str | None = None,
     report: str | None = None,
     force: bool = False,
-    progress: Stages | None = None,
-    steps: Report | None = None,
+    progress: Told | None = None,
 ) -> Outcome:
-    """Protect a table as a plan says, and write it.
+    """Carry out a plan: protect its table, measure it if that is asked for, and write it.
 
     Parameters
     ----------
     plan
-        The plan.
+        The plan, or the YAML file that holds it.
     data, output, report
-        The table, where to write, and where to write the report; by default what the plan says. A table or an output
-        that is a folder (its name ends in a slash) needs the engine ``local`` or ``dask``.
+        The table, where to write, and where to write the report; by default what the plan says. An output whose name
+        ends in a slash is a folder of files.
     force
         Overwrite what exists.
     progress
-        Called with the fraction that is done of a stage, and which one (masking, measuring, writing); by the engine
-        ``memory``.
-    steps
-        Called with what is being done, how many jobs of it are done and how many there are; by other engines.
+        Called with the fraction that is done of a stage, and which one it is.
     """
+    plan = plan if isinstance(plan, Plan) else Plan.read(plan)
     target = output or (plan.output.path and plan.located(plan.output.path))
     page = report or (plan.output.report and plan.located(plan.output.report))
     if plan.method is None:
         raise PlanError("the plan names no method.", hint="Write 'method: {name: microaggregation, k: 5}'.")
     if not target:
         raise PlanError("there is no place to write to.", hint="Pass --output FILE, or write 'output: {path: …}'.")
-    _check_format(target, plan.engine)
+    _check_format(target)
     for path in (target, page):
         if path and not is_address(path):
             _check_place(Path(path), data or (plan.data and plan.located(plan.data)), force=force)
+    with _table(plan, data, target, progress) as (source, engine, table):
+        with naming(source):
+            release = _protected(engine, table, plan.method, plan.seed)
+        evaluation = _measured(plan, release, page, progress)
+        if progress is not None:
+            progress(0.0, "writing")
+        order, escape = plan.output.keep_order, plan.output.escape_cells
+        options = Options(source, plan.to_dict(), force, keep_order=order, escape_cells=escape)
+        publication = write(release, target, options)
+        if page and evaluation is not None:
+            found = compared_before(release.audit["sha256"]["original"], plan.attributes, plan.compare)
+            shown = found.page(plan.limits.risk) if found.points else None
+            evaluation.to_html(page, release=publication.release, compared=shown)
+    return Outcome(publication, evaluation, Path(page) if page else None)
+
+
+@contextmanager
+def _table(
+    plan: Plan, data: str | None, target: str, progress: Told | None
+) -> Iterator[tuple[Source, Engine, Microdata]]:
+    """The table of a plan, coded, on the engine that the plan names."""
     if plan.engine.name == "memory":
-        return _in_memory(plan, data, target, page, force=force, progress=progress)
-    return _on_engine(plan, data, target, page, force=force, steps=steps)
-
-
-def _in_memory(
-    plan: Plan, data: str | None, target: str, page: str | None, *, force: bool, progress: Stages | None
-) -> Outcome:
-    assert plan.method is not None
-    source, table = read_for(plan, data)
-    with naming(source):
-        release = protect(table, plan.attributes, plan.method, seed=plan.seed, progress=_of(progress, "masking"))
-        _stop_if_void(release)
-    evaluation = _measured(plan, release, page, progress=_of(progress, "measuring"))
-    if progress is not None:
-        progress(0.0, "writing")
-    publication = publish(
-        release,
-        target,
-        like=source,
-        plan=plan.to_dict(),
-        note=methodology(release, plan.method),
-        force=force,
-        keep_order=plan.output.keep_order,
-        escape_cells=plan.output.escape_cells,
-    )
-    if page and evaluation is not None:
-        found = compared_before(table, plan.attributes, plan.compare)
-        shown = found.page(plan.limits.risk) if found.points else None
-        evaluation.to_html(page, release=release, method=plan.method, compared=shown)
-    return Outcome(release, publication, evaluation, Path(page) if page else None)
-
-
-def _on_engine(
-    plan: Plan, data: str | None, target: str, page: str | None, *, force: bool, steps: Report | None
-) -> Outcome:
-    method = plan.method
-    assert method is not None
+        source, table = read_for(plan, data)
+        told = None if progress is None else lambda done, what: progress(done, "masking")
+        with naming(source):
+            coded = Microdata.from_frame(table, plan.attributes)
+        yield source, Memory(told), coded
+        return
     where, texts = _located(plan, data)
     source = open_table(where, text=texts)
     scratch = plan.engine.scratch and plan.located(plan.engine.scratch)
     beside = Path(scratch or ("." if is_address(target) else Path(target).parent)) / "taxomask"
-    with open_engine(plan.engine) as engine, Store.temporary(beside) as store:
+    with open_workers(plan.engine) as workers, Scratch.temporary(beside) as folder:
+        engine = Files(workers, folder, progress)
         with naming(source):
-            site = open_stored(where, plan.attributes, store, engine, text=texts, report=steps)
-            release = protect_stored(site, method, seed=plan.seed)
-            _stop_if_void(release)
-        evaluation = _measured(plan, release, page, site=site)
-        release, publication = publish_stored(
-            site,
-            release,
-            target,
-            like=source,
-            plan=plan.to_dict(),
-            note=lambda checked: methodology(checked, method),
-            force=force,
-            keep_order=plan.output.keep_order,
-            escape_cells=plan.output.escape_cells,
+            coded = read_coded(where, plan.attributes, engine, text=texts)
+        yield source, engine, coded
+
+
+def open_workers(choice: EngineChoice) -> Workers:
+    """Who does the work of an engine that a plan names."""
+    return DaskCluster(choice.scheduler, choice.workers) if choice.name == "dask" else Threads(choice.workers)
+
+
+def _protected(engine: Engine, data: Microdata, method: Method, seed: int | None) -> Release:
+    """The release; an error if there is not a single value to protect: the wrong table, or missing values listed wrongly."""
+    names = (*data.schema.quasi_identifiers, *data.schema.confidential)
+    if names and all(data.columns[name].missing.all() for name in names):
+        raise DataError(
+            f"no row has a value in {', '.join(map(repr, names))}: there is nothing to protect.",
+            hint="Check the file, and what the plan lists as missing.",
         )
-        if page and evaluation is not None:
-            evaluation.to_html(page, release=release, method=method)
-    return Outcome(release, publication, evaluation, Path(page) if page else None)
+    return protect_on(engine, data, method, seed=seed)
 
 
-def open_engine(choice: EngineChoice) -> Engine:
-    """The engine that a plan names."""
-    if choice.name == "dask":
-        return DaskEngine(choice.scheduler, choice.workers)
-    return LocalEngine(choice.workers)
-
-
-def _of(progress: Stages | None, stage: str) -> Progress | None:
-    """The progress of one stage."""
-    if progress is None:
-        return None
-    told = progress
-    return lambda done: told(done, stage)
-
-
-def _measured(
-    plan: Plan,
-    release: Release,
-    page: str | None,
-    *,
-    progress: Progress | None = None,
-    site: StoredSite | None = None,
-) -> Evaluation | None:
+def _measured(plan: Plan, release: Release, page: str | None, progress: Told | None) -> Evaluation | None:
     """What a release costs and risks, if a report or the limits ask for it; an error if it is beyond the limits."""
     if not page and plan.limits == Limits(risk=None, loss=None, worst_loss=None):
         return None
-    evaluation = evaluate_release(release, progress=progress, site=site)
+    evaluation = release.evaluate(progress=None if progress is None else lambda done: progress(done, "measuring"))
     _stop_if_beyond(plan.limits, evaluation)
     return evaluation
 
@@ -196,25 +161,11 @@ def naming(source: Source) -> Iterator[None]:
         raise type(error)(f"{source.where}: {error.message}", hint=error.hint) from None
 
 
-def _stop_if_void(release: Release) -> None:
-    """A table without a single value to protect is the wrong table, or its missing values are listed wrongly."""
-    data = release.original
-    names = (*data.schema.quasi_identifiers, *data.schema.confidential)
-    if names and all(data.columns[name].missing.all() for name in names):
-        raise DataError(
-            f"no row has a value in {', '.join(map(repr, names))}: there is nothing to protect.",
-            hint="Check the file, and what the plan lists as missing.",
-        )
-
-
-def _check_format(target: str, engine: EngineChoice) -> None:
+def _check_format(target: str) -> None:
     """The suffix must say a format that can be written; a folder holds Parquet or CSV files."""
     if not is_folder(target):
         format_of(target)
-        return
-    if engine.name == "memory":
-        raise PlanError(f"{target} is a folder.", hint="Name a file, or write 'engine: local' or 'engine: dask'.")
-    if Path(target).suffix and format_of(target).name not in ("parquet", "csv"):
+    elif Path(target).suffix and format_of(target).name not in ("parquet", "csv"):
         raise PlanError(f"{target}: a folder holds Parquet or CSV files.", hint="Name it, for example, release.csv/")
 
 

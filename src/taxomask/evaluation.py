@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +37,6 @@ from .microdata import Column, Microdata, Role, Schema
 from .microdata.frames import Frame, of_kind
 from .microdata.sharing import alike
 from .one_thread import one_thread
-from .release import Release
 from .report.figures import number
 from .showing import few, line, view
 
@@ -124,18 +123,24 @@ class Evaluation:
         self,
         path: str | PathLike[str],
         *,
-        release: Release | None = None,
-        method: Method | None = None,
+        release: Described | None = None,
         compared: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write a report for the custodian as one HTML page; with the release, its promises too.
+        """Write a report for the custodian as one HTML page; with the release, what was done and its promises too.
 
         ``compared`` is the ``page()`` of a risk-utility map to be shown with it.
         """
         from .evaluation_page import page
         from .report import write_page
 
-        write_page(path, "evaluation.html", compared=compared, **page(self, release, method))
+        done = None if release is None else release.facts()
+        write_page(path, "evaluation.html", compared=compared, **page(self, done))
+
+
+class Described(Protocol):
+    """What a report says about a release."""
+
+    def facts(self) -> dict[str, Any]: ...
 
 
 def evaluate(
@@ -199,7 +204,7 @@ def evaluate(
             "(on the command line: --unlinked).",
         )
     names = method.protects(before) if method is not None else _differing(before, after) if linked else ()
-    engine = Memory.telling(progress)
+    engine = Memory().telling(progress)
     return measured(before, after, names, linked=linked, engine=engine, control=others, weights=weights, seed=seed)
 
 
@@ -268,14 +273,11 @@ def _summed_up(
 
 
 @one_thread()
-def summary(release: Release, *, progress: Progress | None = None) -> Summary:
-    """What sums up a release, without the slower measures."""
-    if not release.linked:
-        raise DataError(
-            "records of the release are not linked to original ones, so that risk and loss by record are not defined.",
-            hint="Look at it with evaluate(…, linked=False).",
-        )
-    tables = release.original, release.released
+def summary(
+    original: Microdata, released: Microdata, protected: tuple[str, ...], *, progress: Progress | None = None
+) -> Summary:
+    """What sums up a release whose records are linked to the original ones, without the slower measures."""
+    tables = original, released
     seconds = risk_seconds(*tables)
     turns = (
         Turn("losses", seconds["intervals"], lambda _: overall_loss(*tables).each),
@@ -283,7 +285,7 @@ def summary(release: Release, *, progress: Progress | None = None) -> Summary:
         Turn("intervals", seconds["intervals"], lambda _: interval_disclosure(*tables)),
         Turn("classes", seconds["classes"], lambda _: class_sizes(*tables)),
     )
-    return _summary(protected=release.protected, **in_turn(turns, progress))
+    return _summary(protected=protected, **in_turn(turns, progress))
 
 
 def _summary(

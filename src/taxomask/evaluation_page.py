@@ -12,68 +12,32 @@ from numpy.typing import NDArray
 from .measures.meaning import HEADLINE, MEASURES, value_at
 from .measures.risk import Rate
 from .measures.utility._moments import same_values
-from .methods import Method
 from .microdata import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
-from .microdata.coding import Note
 from .microdata.sharing import alike
-from .release import Release
 from .report.figures import Branch, number
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
 
-__all__ = ["page", "to_know"]
+__all__ = ["page"]
 
 BINS, BARS, LEVELS = 30, 12, 3
 TOGETHER = 12  # columns whose correlations can be read side by side
-ALIKE = 3  # notes of the same kind that are told one by one
 CHOICES = 6  # of columns that an intruder may hold: the worst are shown
 NAMED = 6  # columns that are named in a sentence
 _ABOUT = {one.where: one.about for one in MEASURES}
 
 
-def page(evaluation: Evaluation, release: Release | None, method: Method | None) -> dict[str, Any]:
-    """The values of ``evaluation.html``."""
+def page(evaluation: Evaluation, done: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The values of ``evaluation.html``; ``done`` says how the table was protected (`Release.facts`)."""
     return {
         "title": "Report of a protected table",
-        "done": None if release is None else _done(release, method),
+        "done": done,
         "cards": _cards(evaluation),
         "columns": [_column(evaluation, name) for name in evaluation.released.columns],
         "correlations": _correlations(evaluation),
         "sections": _sections(evaluation),
     }
-
-
-def _done(release: Release, method: Method | None) -> dict[str, Any]:
-    schema = release.original.schema
-    changed = release.protected
-    same = [name for name in schema if name not in changed and name not in schema.identifiers]
-    return {
-        "words": f"{method.about} ({method})" if method is not None else "",
-        "records": f"{release.original.n:,}",
-        "protected": ", ".join(changed) or "none",
-        "untouched": ", ".join(same) or "none",
-        "removed": ", ".join(schema.identifiers) or "none",
-        "checks": release.promise,
-        "notes": to_know(release),
-    }
-
-
-def to_know(release: Release) -> list[str]:
-    """The notes of a release; what was found in many columns is told once."""
-    kinds: dict[str, list[Note]] = {}
-    for note in release.original.notes:
-        kinds.setdefault(note.event, []).append(note)
-    told = []
-    for notes in kinds.values():
-        if len(notes) <= ALIKE:
-            told += [str(note) for note in notes]
-        else:
-            what = str(notes[0]).partition(" cell")[2].partition(" ")[2]
-            columns = ", ".join(f"{note.attribute} ({note.cells:,})" for note in notes)
-            told.append(f"Cells of {len(notes)} columns {what.removesuffix('.')}: {columns}.")
-    first = {str(note) for note in release.original.notes}
-    return told + [note for note in release.notes if note not in first]
 
 
 def _cards(evaluation: Evaluation) -> list[dict[str, str]]:

@@ -42,6 +42,10 @@ class Engine(ABC):
         tell the fraction that is done, or None.
         """
 
+    @abstractmethod
+    def telling(self, progress: Callable[[float], None] | None) -> Engine:
+        """The same engine, telling its progress to somebody who wants to know the fraction only."""
+
     def run(self, function: Callable[..., Any], *arguments: Any, what: str, main: bool = False) -> Any:
         """The result of a function that looks at everything at once."""
         (found,) = self.map(function, [arguments], what, main=main)

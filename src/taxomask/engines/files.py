@@ -48,6 +48,11 @@ class Files(Engine):
         self.scratch = scratch
         self._workers, self._told = workers, told
 
+    def telling(self, progress: Callable[[float], None] | None) -> Files:
+        if progress is None:
+            return self
+        return Files(self._workers, self.scratch, lambda done, what: progress(done))
+
     def map(
         self,
         function: Callable[..., Any],

@@ -77,7 +77,7 @@ class MicroHybrid(Method):
     reference = "Domingo-Ferrer, Muralidhar, Rufian-Torrell (2012), Anonymization methods for taxonomic microdata, PSD"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.mask_on(Memory.telling(progress), data, rng)
+        return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         check_choice("candidates", self.candidates, get_args(Candidates))

@@ -94,7 +94,7 @@ class Microaggregation(Method):
     reference = "Domingo-Ferrer, Torra (2005), doi 10.1007/s10618-005-0007-5"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.mask_on(Memory.telling(progress), data, rng)
+        return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         groups, names = self.groups_on(engine, data, rng), self._attributes(data)
@@ -120,7 +120,7 @@ class Microaggregation(Method):
 
     def groups(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Groups:
         """The partition, before anything is averaged."""
-        return self.groups_on(Memory.telling(progress), data, rng)
+        return self.groups_on(Memory().telling(progress), data, rng)
 
     def groups_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Groups:
         """The partition, wherever the table lies. Each block has a generator of its own."""

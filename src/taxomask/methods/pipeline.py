@@ -55,7 +55,7 @@ class Pipeline(Method):
     reference = "none"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.mask_on(Memory.telling(progress), data, rng)
+        return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         methods = self._checked()

@@ -86,7 +86,7 @@ class RankSwapping(Method):
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         if self.block_size is not None:
-            return self.mask_on(Memory.telling(progress), data, rng)
+            return self.mask_on(Memory().telling(progress), data, rng)
         self._check()
         names = self._attributes(data)
         k, whole = interval_size(self.k, self.p, data.n), self.interval == "open"

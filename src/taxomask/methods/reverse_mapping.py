@@ -76,7 +76,7 @@ class ReverseMapping(Method):
     reference = "Muralidhar, Sarathy, Domingo-Ferrer (2014), Reverse mapping, PSD, LNCS 8744"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.mask_on(Memory.telling(progress), data, rng)
+        return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         self._check()

@@ -80,7 +80,7 @@ class Shuffling(Method):
     reference = "Muralidhar, Sarathy (2006), doi 10.1287/mnsc.1050.0503"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.mask_on(Memory.telling(progress), data, rng)
+        return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         check_choice("ties", self.ties, ["corrected", "paper"])

@@ -67,6 +67,15 @@ class Microdata:
     _replaced: frozenset[str] = frozenset()
 
     @classmethod
+    def of(cls, table: Any, schema: Schema) -> Microdata:
+        """A pandas, polars or pyarrow table, coded as a schema says; one that was coded with it before stays as it is."""
+        if not isinstance(table, Microdata):
+            return cls.from_frame(table, schema)
+        if table.schema is not schema:
+            raise SchemaError("the table was coded with another schema.", hint="Pass the schema that it was coded with.")
+        return table
+
+    @classmethod
     def from_frame(cls, frame: Any, schema: Schema) -> Microdata:
         """Code a pandas, polars or pyarrow table as a schema says."""
         source = Frame(frame)
@@ -164,6 +173,12 @@ class Microdata:
         return self._frame.rebuild(
             {name: self._decode(name)} if name in self._replaced else {}, rows=self._kept_rows(), drop=drop
         )
+
+    def to_arrow(self, name: str) -> Any:
+        """The same as a pyarrow table, whatever the table came as."""
+        import narwhals as nw
+
+        return nw.from_native(self.to_column(name), eager_only=True).to_arrow().replace_schema_metadata(None)
 
     def _kept_rows(self) -> NDArray[np.int64] | None:
         """The rows of the records; None if they are all rows in their order."""

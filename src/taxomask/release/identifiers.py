@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from .errors import DataError
-from .methods import Check
-from .microdata import Microdata
-from .microdata.distinct import Distinct
-from .microdata.frames import Frame
+from ..errors import DataError
+from ..methods import Check
+from ..microdata import Microdata
+from ..microdata.distinct import Distinct
+from ..microdata.frames import Frame
 
 __all__ = ["identifier_checks"]
 

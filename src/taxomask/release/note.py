@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .methods import Method, Pipeline, ReverseMapping
+from ..methods import Method, Pipeline, ReverseMapping
 from .release import Release
 
 __all__ = ["methodology"]
 
 
-def methodology(release: Release, method: Method) -> str:
+def methodology(release: Release) -> str:
     """A note in Markdown for those who use the protected table.
 
     It names the methods, the columns and the promises. Parameters stay with the custodian: the width of a swap or the
@@ -17,7 +17,7 @@ def methodology(release: Release, method: Method) -> str:
     schema = release.original.schema
     changed = list(release.protected)
     same = [name for name in schema if name not in (*changed, *schema.identifiers)]
-    steps = "\n".join(f"- {one.about} ({one.reference})" for one in _steps(method))
+    steps = "\n".join(f"- {one.about} ({one.reference})" for one in _steps(release.method))
     held = dict.fromkeys(check.promise for check in release.promise if not check.promise.endswith(": nothing"))
     promises = "\n".join(f"- {promise}" for promise in held)
     return (

@@ -1,0 +1,110 @@
+"""What every release must be, and what a method promises, checked on the table that is about to be released."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ..engines import Engine
+from ..errors import PromiseError
+from ..methods import Check, Masked, Promise
+from ..methods._kept import differs, released_column
+from ..microdata import Microdata
+from ..microdata.frames import Frame
+from .identifiers import identifier_checks
+
+__all__ = ["Found", "check_release", "stop_if_broken", "unchanged_notes"]
+
+_SOME_CHANGE = "the protected columns are not as they were"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The checks of a table, and how many cells of each column that the method replaced are not as they were."""
+
+    checks: tuple[Check, ...]
+    changed: Mapping[str, int]
+
+
+def check_release(
+    engine: Engine, data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...], copy: int = 0
+) -> Found:
+    """Check a table that is about to be released: one of several copies, or the only one."""
+    if masked.copies:
+        masked = replace(masked, data=masked.copies[copy])
+    names = masked.data.changed_from(data)
+    changed = dict(zip(names, engine.map(_changed, [(data, released, name) for name in names], "comparing"), strict=True))
+    common = engine.run(_common, data, released, masked, promises, changed, what="checking")
+    found = engine.map(_checked, [(promise, data, released, masked) for promise in promises], "checking promises")
+    return Found((*common, *found), changed)
+
+
+def stop_if_broken(checks: tuple[Check, ...]) -> None:
+    """An error that says which checks do not hold, if there are such."""
+    broken = [check for check in checks if not check.holds]
+    if broken:
+        advice = (
+            "Choose stronger parameters or other columns; where a random method left a small table as it is by chance, "
+            "another seed."
+            if all(check.promise == _SOME_CHANGE for check in broken)
+            else "Change the parameters of the method or the roles of the columns; if that does not help, report a bug."
+        )
+        raise PromiseError(
+            "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
+            hint=f"Nothing was released. {advice}",
+        )
+
+
+def unchanged_notes(changed: Mapping[str, int]) -> tuple[str, ...]:
+    """Which of the columns that the method replaced came out as they were, if not all of them did."""
+    same = [name for name, cells in changed.items() if not cells]
+    if not same or len(same) == len(changed):
+        return ()
+    return (f"The method was applied to {', '.join(same)} too, but no value changed there.",)
+
+
+def _checked(promise: Promise, data: Microdata, released: Frame, masked: Masked) -> Check:
+    return promise.check(data, released, masked)
+
+
+def _common(
+    data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...], changed: Mapping[str, int]
+) -> tuple[Check, ...]:
+    """What every release must be: without identifiers, whole, and not the original table."""
+    expected = [name for name in data.schema if name not in data.schema.identifiers]
+    untouched = [name for name in expected if name not in changed]
+    records = data.n if masked.linked else masked.data.n
+    return (
+        *identifier_checks(data, released, untouched),
+        Check(
+            "the same columns and number of records" if masked.linked else "the same columns",
+            sorted(released.names) == sorted(expected) and released.n == records,
+            f"{len(released.names)} columns, {released.n:,} records",
+        ),
+        _change(data, masked, promises, changed),
+    )
+
+
+def _changed(data: Microdata, released: Frame, name: str) -> int:
+    """How many cells of a released column hold another value than the original one; all, if records are others."""
+    if name not in released.names or released.n != data.n:
+        return released.n
+    return int(differs(data.columns[name], released_column(released, data, name)).sum())
+
+
+def _change(data: Microdata, masked: Masked, promises: tuple[Promise, ...], changed: Mapping[str, int]) -> Check:
+    """The original table is no release, unless all that the method replaced is protected as it is."""
+    cells = sum(changed.values())
+    if cells:
+        return Check(_SOME_CHANGE, True, f"{cells:,} cells in {sum(map(bool, changed.values()))} columns changed")
+    listed = ", ".join(changed)
+    enough = {name for promise in promises for name in promise.suffices_for(masked)}
+    if enough.issuperset(changed) and enough:
+        return Check(
+            f"{listed or 'the table'} needs no change",
+            True,
+            "what is promised holds in the original already: nothing had to be changed",
+        )
+    if changed and all(data.columns[name].missing.all() for name in changed):
+        return Check(f"{listed} has no value to protect", True, "all cells are missing")
+    return Check(_SOME_CHANGE, False, f"no cell of {listed} changed" if changed else "no column was replaced")

@@ -1,0 +1,123 @@
+"""From a table and a method to a release whose promises were checked on the data itself."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import platform
+import secrets
+import time
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+from ..checks import check_integer
+from ..engines import Engine, Memory
+from ..methods import Method, Progress
+from ..methods.decimals import rounded
+from ..microdata import Microdata, Schema
+from ..microdata.frames import Frame
+from ..one_thread import one_thread
+from .release import Release
+
+__all__ = ["fingerprint", "protect", "protect_on"]
+
+
+def protect(
+    frame: Any, schema: Schema, method: Method, *, seed: int | None = None, progress: Progress | None = None
+) -> Release:
+    """Protect a table.
+
+    Parameters
+    ----------
+    frame
+        A pandas, polars or pyarrow table, or one that was coded before (`Microdata`) with the same schema.
+    schema
+        What its columns are.
+    method
+        How to protect it, such as ``Microaggregation(k=5)``.
+    seed
+        For a release that can be repeated; by default the operating system gives one. It is kept in the audit only.
+    progress
+        Called from time to time with the fraction of the masking that is done.
+
+    Raises
+    ------
+    PromiseError
+        If something that the method promises does not hold on the table about to be released, or if the method changed
+        nothing in the columns that it should protect. Nothing is returned then.
+    """
+    data = Microdata.of(frame, schema)
+    release = protect_on(Memory().telling(progress), data, method, seed=seed)
+    frames = release.copies or (release.data,)
+    return release.found([release.check(Frame(copy), number) for number, copy in enumerate(frames)])
+
+
+@one_thread()
+def protect_on(engine: Engine, data: Microdata, method: Method, *, seed: int | None = None) -> Release:
+    """Mask a coded table, wherever it lies. Nothing is checked yet: see `Release.check`."""
+    seed = secrets.randbits(128) if seed is None else check_integer("seed", seed, at_least=0)
+    started = time.time()
+    promises = method.promises(data)
+    masked = rounded(engine, data, method.mask_on(engine, data, np.random.default_rng(seed)), method, promises)
+    audit = {
+        "method": method.name,
+        "parameters": method.parameters(),
+        "seed": seed,
+        "versions": {"taxomask": __version__, "python": platform.python_version(), "numpy": np.__version__},
+        "sha256": {
+            "original": fingerprint(engine, data.frame),
+            "released": [fingerprint(engine, copy.seen()) for copy in masked.copies or (masked.data,)],
+        },
+        "started": started,
+        "seconds": time.time() - started,
+    }
+    notes = (*(str(note) for note in data.notes), *masked.notes, *_untouched_notes(data, masked.data))
+    return Release(method, data, (), notes, audit, masked, promises, engine)
+
+
+def fingerprint(engine: Engine, frame: Frame) -> str:
+    """A hash of the values of a table, of any type."""
+    digest = hashlib.sha256()
+    for name, column in zip(frame.names, engine.map(_hash, [(frame, name) for name in frame.names], "hashing"), strict=True):
+        digest.update(repr(name).encode() + column)
+    return digest.hexdigest()
+
+
+def _hash(frame: Frame, name: str) -> bytes:
+    """The hash of a column."""
+    import pyarrow as pa
+
+    array = frame.arrow(name)
+    if array is None:  # objects without a type in pyarrow
+        return hashlib.sha256(repr(frame.objects(name)).encode()).digest()
+    column = pa.table({"": array}).combine_chunks()
+    sink = _Sink()
+    with pa.ipc.new_stream(pa.PythonFile(sink, "w"), column.schema) as stream:
+        stream.write_table(column)
+    return sink.digest.digest()
+
+
+class _Sink(io.RawIOBase):
+    """A file of which only the hash is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.digest = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self.digest.update(content)
+        return len(content)
+
+
+def _untouched_notes(data: Microdata, masked: Microdata) -> tuple[str, ...]:
+    """A warning about quasi-identifiers that the method left as they are."""
+    changed = masked.changed_from(data)
+    same = [name for name in data.schema.quasi_identifiers if name not in changed]
+    if not same:
+        return ()
+    return (f"Released as they are, though quasi-identifiers: {', '.join(same)}. No promise covers them.",)

@@ -1,0 +1,209 @@
+"""A protected table, and what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines import Engine, Memory
+from ..evaluation import Evaluation, measured
+from ..methods import Check, Masked, Method, Progress, Promise
+from ..microdata import Microdata
+from ..microdata.coding import Note
+from ..microdata.frames import Frame
+from ..showing import few, line, view
+from .checks import Found, check_release, stop_if_broken, unchanged_notes
+
+if TYPE_CHECKING:
+    from .write import Publication
+
+__all__ = ["Release"]
+
+_ALIKE = 3  # notes of the same kind that are told one by one
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A protected table and what is known about it.
+
+    ``data`` is for others; everything else is for the custodian.
+
+    Parameters
+    ----------
+    method
+        How it was protected.
+    original
+        The coded table as it was, for measures.
+    promise
+        What was promised, and the checks that it holds.
+    notes
+        What became of missing and unmapped values, and what else the custodian should know.
+    audit
+        The private record: method, parameters, seed, versions, hashes and timings.
+    """
+
+    method: Method
+    original: Microdata
+    promise: tuple[Check, ...]
+    notes: tuple[str, ...]
+    audit: dict[str, Any]
+    _masked: Masked
+    _promises: tuple[Promise, ...]
+    _engine: Engine = field(default_factory=Memory)
+
+    def __repr__(self) -> str:
+        return line(
+            f"<Release of {self.released.n:,} records by {self.method.name}: {few(self.protected)} protected, "
+            f"{sum(check.holds for check in self.promise)} of {len(self.promise)} promises hold>"
+        )
+
+    def _repr_html_(self) -> str:
+        schema, changed = self.original.schema, self.protected
+        same = [name for name in schema if name not in (*changed, *schema.identifiers)]
+        facts = [
+            ("method", self.method.name),
+            ("records", f"{self.released.n:,}"),
+            ("protected", few(changed, 30) or "none"),
+            ("released as they are", few(same, 30) or "none"),
+            ("removed (identifiers)", few(schema.identifiers, 30) or "none"),
+            *(("to know", note) for note in self.notes),
+        ]
+        rows = [("holds" if one.holds else "DOES NOT HOLD", one.promise, one.found) for one in self.promise]
+        about = "The protected table is in .data; all else is for the custodian."
+        return view("Release", about, facts=facts, header=("", "promise", "what was found"), rows=rows)
+
+    @cached_property
+    def data(self) -> Any:
+        """The protected table: the same kind of frame, rows in the same order, columns and types as before; identifiers
+        gone. Numbers that a method made have at most as many decimals as `Attribute.decimals` says."""
+        return self.copies[0] if self.copies else self.released.to_frame()
+
+    @cached_property
+    def copies(self) -> tuple[Any, ...]:
+        """Where the method makes several protected tables: all of them; ``data`` is the first."""
+        return tuple(copy.to_frame() for copy in self._masked.copies)
+
+    @property
+    def groups(self) -> NDArray[np.int32] | None:
+        """The group number of each record, where the method has groups."""
+        return None if self._masked.groups is None else self._masked.groups.numbers
+
+    @property
+    def swaps(self) -> Mapping[str, NDArray[np.int64]] | None:
+        """Where the method swaps: for each attribute the pairs of positions, in order; a value that stayed in place is
+        a pair of a position with itself."""
+        return self._masked.swaps
+
+    @property
+    def released(self) -> Microdata:
+        """The coded table as it is released, for measures."""
+        return self._masked.data
+
+    @property
+    def linked(self) -> bool:
+        """Whether record i of ``data`` comes from record i of the original; not so for fully synthetic tables."""
+        return self._masked.linked
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The columns that the method replaced."""
+        return self.released.changed_from(self.original)
+
+    def verify(self, table: Any, copy: int = 0) -> tuple[Check, ...]:
+        """Check all that was promised once more, on a table with the rows of ``data``, such as one read from a file.
+
+        Raises
+        ------
+        PromiseError
+            If something does not hold.
+        """
+        checks = self.check(Frame(table), copy).checks
+        stop_if_broken(checks)
+        return checks
+
+    def check(self, released: Frame, copy: int = 0) -> Found:
+        """Check a table with the rows of ``data``; what was found, be it as promised or not."""
+        return check_release(self._engine, self.original, released, self._masked, self._promises, copy)
+
+    def found(self, found: list[Found]) -> Release:
+        """The release with what was found on each of its copies; an error if something does not hold."""
+        checks = tuple(check for one in found for check in one.checks)
+        stop_if_broken(checks)
+        notes = (*self.notes, *unchanged_notes(found[0].changed))
+        audit = {**self.audit, "checks": [vars(check) for check in checks]}
+        return replace(self, promise=checks, notes=notes, audit=audit)
+
+    def facts(self) -> dict[str, Any]:
+        """How the table was protected, in the words of a report."""
+        schema, changed = self.original.schema, self.protected
+        same = [name for name in schema if name not in changed and name not in schema.identifiers]
+        return {
+            "words": f"{self.method.about} ({self.method})",
+            "records": f"{self.original.n:,}",
+            "protected": ", ".join(changed) or "none",
+            "untouched": ", ".join(same) or "none",
+            "removed": ", ".join(schema.identifiers) or "none",
+            "checks": self.promise,
+            "notes": self.to_know(),
+        }
+
+    def to_know(self) -> list[str]:
+        """The notes; what was found in many columns is told once."""
+        kinds: dict[str, list[Note]] = {}
+        for note in self.original.notes:
+            kinds.setdefault(note.event, []).append(note)
+        told = []
+        for notes in kinds.values():
+            if len(notes) <= _ALIKE:
+                told += [str(note) for note in notes]
+            else:
+                what = str(notes[0]).partition(" cell")[2].partition(" ")[2]
+                columns = ", ".join(f"{note.attribute} ({note.cells:,})" for note in notes)
+                told.append(f"Cells of {len(notes)} columns {what.removesuffix('.')}: {columns}.")
+        first = {str(note) for note in self.original.notes}
+        return told + [note for note in self.notes if note not in first]
+
+    def evaluate(self, *, seed: int = 0, progress: Progress | None = None) -> Evaluation:
+        """What it costs and what it risks.
+
+        Parameters
+        ----------
+        seed
+            For the subsamples of some measures.
+        progress
+            Called from time to time with the fraction that is done.
+        """
+        engine = self._engine if progress is None else self._engine.telling(progress)
+        both = self.original, self.released
+        return measured(*both, self.protected, linked=self.linked, engine=engine, seed=seed)
+
+    def write(
+        self, target: str | PathLike[str], *, report: str | PathLike[str] | None = None, force: bool = False
+    ) -> Publication:
+        """Write it: beside the target first, read back from disk and checked, and only then put in place.
+
+        With the table come a note to publish and a private audit, which can undo the protection. Rows are shuffled.
+
+        Parameters
+        ----------
+        target
+            A file, whose suffix says the format; a folder of files, if it ends in a slash; or the address of a table in
+            a database.
+        report
+            Also write a report for the custodian, as one HTML page.
+        force
+            Overwrite what exists.
+        """
+        from .write import Options, write
+
+        evaluation = None if report is None else self.evaluate()
+        done = write(self, fspath(target), Options(force=force))
+        if report is not None and evaluation is not None:
+            evaluation.to_html(report, release=done.release)
+        return done
