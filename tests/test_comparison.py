@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import taxomask as tm
 from taxomask import comparison, evaluation
 from taxomask.comparison import Point, RUMap
 from taxomask.evaluation_page import page, to_know
+from taxomask.taxonomy.distances.equality import Equality
 
 TABLE = pa.table(
     {
@@ -150,7 +153,9 @@ def test_a_grid_with_a_method_that_cannot_run(tmp_path: Path) -> None:
     assert page.count("data-row") >= 3
 
 
-def test_a_second_run_computes_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The methods that were run."""
     ran: list[str] = []
     protect = comparison.protect
 
@@ -159,6 +164,10 @@ def test_a_second_run_computes_only_what_is_new(tmp_path: Path, monkeypatch: pyt
         return protect(frame, schema, method, **options)
 
     monkeypatch.setattr(comparison, "protect", counted)
+    return ran
+
+
+def test_a_second_run_computes_only_what_is_new(tmp_path: Path, ran: list[str]) -> None:
     first = tm.compare(TABLE, SCHEMA, METHODS[:2], cache=tmp_path)
     second = tm.compare(TABLE, SCHEMA, METHODS[:3], cache=tmp_path)
     assert sorted(ran) == ["microaggregation(k=2)", "microaggregation(k=3)", "noise(amount=0.5)"]
@@ -167,6 +176,47 @@ def test_a_second_run_computes_only_what_is_new(tmp_path: Path, monkeypatch: pyt
     tm.compare(TABLE, SCHEMA, METHODS[2:3], cache=tmp_path, seed=1)
     tm.compare(TABLE, SCHEMA.replace("age", weight=2.0), METHODS[:1], cache=tmp_path)
     assert len(ran) == 6  # other data, another seed and another schema are something new
+
+
+def test_other_code_computes_everything_anew(tmp_path: Path, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package"
+    shutil.copytree(Path(tm.__file__).parent, package, ignore=shutil.ignore_patterns("builtin", "__pycache__"))
+    before = comparison.fingerprint_of_code(package)
+    assert before == comparison.fingerprint_of_code(Path(shutil.copytree(package, tmp_path / "copy")))
+    with (package / "measures" / "utility" / "sse.py").open("a") as file:
+        file.write("# another way to compute it\n")
+    after = comparison.fingerprint_of_code(package)
+    assert before != after
+    for code in (before, before, after):
+        monkeypatch.setattr(comparison, "_CODE", code)
+        tm.compare(TABLE, SCHEMA, METHODS[:1], cache=tmp_path / "cache")
+    assert len(ran) == 2
+
+
+@dataclass(frozen=True)
+class Own(tm.Microaggregation):
+    """A method of somebody else: what it does may change while its name and parameters stay."""
+
+
+class OwnDistance(Equality):
+    name = "own"
+
+
+@pytest.mark.parametrize(
+    ("schema", "method"),
+    [
+        (SCHEMA, Own(2)),
+        (SCHEMA, tm.ReverseMapping(Own(2))),
+        (SCHEMA, tm.Pipeline((tm.Microaggregation(2), Own(2)))),
+        (SCHEMA.replace("dx", distance=OwnDistance()), tm.Microaggregation(2)),
+    ],
+)
+def test_what_others_wrote_is_computed_each_time(
+    tmp_path: Path, ran: list[str], schema: tm.Schema, method: tm.methods.Method
+) -> None:
+    for _ in range(2):
+        tm.compare(TABLE, schema, [method], cache=tmp_path)
+    assert len(ran) == 2
 
 
 def test_common_marginals() -> None:

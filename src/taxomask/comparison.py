@@ -8,15 +8,13 @@ import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ._version import __version__
 from .caching import cache_folder
 from .checks import check_integer, check_number
 from .errors import PlanError, TaxomaskError
@@ -30,6 +28,7 @@ from .one_thread import one_thread
 from .release import fingerprint, protect
 from .report.figures import number
 from .showing import few, line
+from .taxonomy.distances import Distance
 
 __all__ = ["Choice", "Point", "RUMap", "compare", "compared_before"]
 
@@ -206,7 +205,8 @@ def compare(
     workers
         How many methods run at once; by default one per processor, at most four.
     cache
-        Keep the numbers in the user's cache (or in this folder), so that a second run computes only what is new.
+        Keep the numbers in the user's cache (or in this folder), so that a second run computes only what is new. Those
+        of methods and distances that are not part of taxomask are computed each time.
     progress
         Called with the fraction of the work that is done, all methods taken together.
     """
@@ -294,17 +294,30 @@ def _with_front(points: Sequence[Point]) -> Iterable[Point]:
         yield Point(point.label, point.method, point.risk, point.loss, point.numbers, not beaten)
 
 
+def fingerprint_of_code(package: Path) -> str:
+    """A hash of what computes numbers: the text of this package and the versions of those that it computes with.
+
+    Of the whole package: what a number depends on is hard to tell, and to compute it again takes little.
+    """
+    digest = hashlib.sha256(repr([version(name) for name in ("numpy", "scipy", "numba")]).encode())
+    for file in sorted(package.rglob("*.py")):
+        digest.update(f"{file.relative_to(package)} {file.stat().st_size} ".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+_CODE = fingerprint_of_code(Path(__file__).parent)  # taken now: an update may replace the files while we run
+
+
 class _Store:
-    """Numbers that were computed before, by the content of all that they depend on."""
+    """Numbers that were computed before, by the content of all that they depend on, the code included."""
 
     def __init__(self, cache: bool | str | PathLike[str], frame: Any, schema: Schema, seed: int) -> None:
         self._folder: Path | None = None
-        if cache is False:
+        if cache is False or not all(_is_ours(one.distance) for one in schema.values()):
             return
         self._folder = cache_folder("comparisons") if cache is True else Path(cache)
-        self._key = hashlib.sha256(
-            json.dumps([__version__, np.__version__, fingerprint(Frame(frame)), schema.fingerprint(), seed]).encode()
-        )
+        content = [_CODE, fingerprint(Frame(frame)), schema.fingerprint(), seed]
+        self._key = hashlib.sha256(json.dumps(content).encode())
 
     def _file(self, method: Method) -> Path:
         assert self._folder is not None
@@ -313,7 +326,7 @@ class _Store:
         return self._folder / f"{key.hexdigest()}.json"
 
     def read(self, method: Method) -> Summary | None:
-        if self._folder is None:
+        if self._folder is None or not _is_ours(method):
             return None
         try:
             values = json.loads(self._file(method).read_text(encoding="utf-8"))
@@ -322,7 +335,7 @@ class _Store:
             return None
 
     def write(self, method: Method, found: Summary) -> None:
-        if self._folder is None:
+        if self._folder is None or not _is_ours(method):
             return
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -332,3 +345,13 @@ class _Store:
             part.replace(file)
         except OSError:  # a cache that cannot be written is no reason to stop
             return
+
+
+def _is_ours(thing: Any) -> bool:
+    """Whether a method (with those in it) or a distance is part of taxomask: the code of others may change unseen."""
+    if isinstance(thing, tuple | list):
+        return all(_is_ours(one) for one in thing)
+    if not isinstance(thing, Method | Distance):
+        return True
+    inside = [getattr(thing, field.name) for field in fields(thing)] if isinstance(thing, Method) else []
+    return type(thing).__module__.startswith(f"{__package__}.") and _is_ours(inside)

@@ -4,7 +4,6 @@ One contract for all kinds of attribute, so that one scan and one index serve ev
 *coordinates* (numbers, or codes in taxonomy order) and answers
 
 - `between`: the term of one coordinate and many others,
-- `bounds`: the smallest and largest term of one coordinate and any in a range,
 - `farthest`: the largest term that two coordinates of the attribute have.
 
 A missing value has a coordinate of its own (NaN, or the code after the last): 0 from another missing value and
@@ -39,10 +38,6 @@ class Term(ABC):
         """The terms of a coordinate and each of others (or of each of several coordinates and its partner)."""
 
     @abstractmethod
-    def bounds(self, query: Any, low: Any, high: Any) -> tuple[float, float]:
-        """The smallest and largest term that a present coordinate in [low, high] can have with the query."""
-
-    @abstractmethod
     def take(self, rows: NDArray[np.integer[Any]]) -> Self:
         """The term of some of the records; ``farthest`` stays that of all."""
 
@@ -66,7 +61,8 @@ class NumberTerm(Term):
     def __post_init__(self) -> None:
         if self.farthest < 0:
             present = self.coordinates[~np.isnan(self.coordinates)]
-            object.__setattr__(self, "farthest", float(np.ptp(present) ** 2) if len(present) else 0.0)
+            gap = np.ptp(present) if len(present) else 0.0
+            object.__setattr__(self, "farthest", float(gap * gap))  # as distances are: a power is rounded otherwise
 
     @property
     def largest(self) -> float:
@@ -77,12 +73,6 @@ class NumberTerm(Term):
     def between(self, query: float | Float, others: Float) -> Float:
         one, other = np.isnan(query), np.isnan(others)
         return np.where(one & other, 0.0, np.where(one | other, self.farthest, np.square(others - query)))
-
-    def bounds(self, query: float, low: float, high: float) -> tuple[float, float]:
-        if np.isnan(query):
-            return self.farthest, self.farthest
-        nearest = min(max(query, low), high)
-        return (nearest - query) ** 2, max((low - query) ** 2, (high - query) ** 2)
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Self:
         levels = None if self.levels is None else self.levels[rows]
@@ -110,10 +100,6 @@ class TableTerm(Term):
     def between(self, query: int | Codes, others: Codes) -> Float:
         return self.table[query, others]
 
-    def bounds(self, query: int, low: int, high: int) -> tuple[float, float]:
-        row = self.table[query, low : high + 1]
-        return float(row.min()), float(row.max())
-
     def take(self, rows: NDArray[np.integer[Any]]) -> Self:
         return replace(self, coordinates=self.coordinates[rows])
 
@@ -132,10 +118,6 @@ class EqualityTerm(Term):
 
     def between(self, query: int | Codes, others: Codes) -> Float:
         return np.where(others == query, 0.0, self.farthest)
-
-    def bounds(self, query: int, low: int, high: int) -> tuple[float, float]:
-        lowest = 0.0 if low <= query <= high else self.farthest
-        return lowest, 0.0 if low == high == query else self.farthest
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Self:
         return replace(self, coordinates=self.coordinates[rows])
