@@ -116,7 +116,9 @@ def cluster(folder: Path) -> Iterator[str]:
     told = folder / "scheduler.json"
     dask = [sys.executable, "-m", "dask"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    started = [subprocess.Popen([*dask, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", told], **quiet)]
+    started = [
+        subprocess.Popen([*dask, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", told], **quiet)
+    ]
     try:
         while not (told.exists() and told.read_text().endswith("}")):
             time.sleep(0.1)

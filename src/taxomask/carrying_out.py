@@ -117,7 +117,10 @@ def open_workers(choice: EngineChoice) -> Workers:
 
 
 def _protected(engine: Engine, data: Microdata, method: Method, seed: int | None) -> Release:
-    """The release; an error if there is not a single value to protect: the wrong table, or missing values listed wrongly."""
+    """The release; an error if there is not a single value to protect.
+
+    Such a table is the wrong one, or what means missing is listed wrongly.
+    """
     names = (*data.schema.quasi_identifiers, *data.schema.confidential)
     if names and all(data.columns[name].missing.all() for name in names):
         raise DataError(

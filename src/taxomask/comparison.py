@@ -6,8 +6,8 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from importlib.metadata import version
@@ -17,15 +17,17 @@ from typing import Any
 
 from .caching import cache_folder
 from .checks import check_integer, check_number
-from .errors import PlanError, TaxomaskError
+from .engines import Memory
+from .errors import DataError, PlanError, TaxomaskError
 from .evaluation import Summary, summary
 from .measures.meaning import headline_meaning
 from .measures.turns import part_of
 from .methods import Method, Progress, ReverseMapping
-from .microdata import Schema
-from .microdata.frames import Frame, of_kind
+from .microdata import Microdata, Schema
+from .microdata.frames import of_kind
 from .one_thread import one_thread
-from .release import fingerprint, protect
+from .release import Release, protect
+from .release.protect import fingerprint
 from .report.figures import number
 from .showing import few, line
 from .taxonomy.distances import Distance
@@ -187,6 +189,7 @@ def compare(
     workers: int | None = None,
     cache: bool | str | PathLike[str] = True,
     progress: Progress | None = None,
+    so_far: Callable[[RUMap], None] | None = None,
 ) -> RUMap:
     """Run methods on a table and measure risk and utility of each.
 
@@ -195,7 +198,7 @@ def compare(
     Parameters
     ----------
     frame, schema
-        The table and what its columns are.
+        The table (pandas, polars, pyarrow, or coded before) and what its columns are.
     methods
         The methods, each with its parameters.
     seed
@@ -209,6 +212,8 @@ def compare(
         of methods and distances that are not part of taxomask are computed each time.
     progress
         Called with the fraction of the work that is done, all methods taken together.
+    so_far
+        Called with the map of what is known each time that a method is done.
     """
     seed = check_integer("seed", seed, at_least=0)
     chosen = list(methods)
@@ -216,16 +221,24 @@ def compare(
         raise PlanError("there is no method to compare.", hint="Name at least one, such as Microaggregation(k=5).")
     if common_marginals:
         chosen = [one if isinstance(one, ReverseMapping) else ReverseMapping(one) for one in chosen]
-    store = _Store(cache, frame, schema, seed)
+    data = Microdata.of(frame, schema)  # coded once for all, and each table of distances is made once
+    store = _Store(cache, fingerprint(Memory(), data.frame), schema, seed)
     threads = min(os.cpu_count() or 1, 4) if workers is None else check_integer("workers", workers, at_least=1)
     told = _Together(progress, len(chosen))
+    outcomes: dict[int, Summary | TaxomaskError] = {}
     with ThreadPoolExecutor(threads) as pool:
-        waiting = [
-            pool.submit(_measured, frame, schema, method, seed, store, partial(told, place))
+        waiting = {
+            pool.submit(_measured, data, method, seed, store, partial(told, place)): place
             for place, method in enumerate(chosen)
-        ]
-        results = [one.result() for one in waiting]
-    return _map(list(zip(chosen, results, strict=True)), Frame(frame).kind)
+        }
+        for done in as_completed(waiting):
+            outcomes[waiting[done]] = done.result()
+            if so_far is not None and len(outcomes) < len(chosen):
+                so_far(_map(chosen, outcomes, data.frame.kind))
+    found = _map(chosen, outcomes, data.frame.kind)
+    if so_far is not None:
+        so_far(found)
+    return found
 
 
 class _Together:
@@ -241,17 +254,18 @@ class _Together:
                 self._progress(sum(self._done) / len(self._done))
 
 
-def compared_before(frame: Any, schema: Schema, methods: Iterable[Method], *, seed: int = 0) -> RUMap:
-    """The map of what `compare` has measured on this table before, from the cache; nothing is run."""
-    store = _Store(True, frame, schema, seed)
-    found = [(method, store.read(method)) for method in methods]
-    return _map([(method, one) for method, one in found if one is not None], Frame(frame).kind)
+def compared_before(table: str, schema: Schema, methods: Iterable[Method], *, seed: int = 0) -> RUMap:
+    """The map of what `compare` has measured before on the table with this fingerprint; nothing is run."""
+    store, every = _Store(True, table, schema, seed), list(methods)
+    found = {place: one for place, method in enumerate(every) if (one := store.read(method)) is not None}
+    return _map(every, found, "pyarrow")
 
 
-def _map(outcomes: Sequence[tuple[Method, Summary | TaxomaskError]], kind: str) -> RUMap:
-    """Every loss is over the columns that any method that ran protects."""
-    failed = tuple((str(method), one.message) for method, one in outcomes if isinstance(one, TaxomaskError))
-    ran = [(method, one) for method, one in outcomes if not isinstance(one, TaxomaskError)]
+def _map(methods: Sequence[Method], outcomes: Mapping[int, Summary | TaxomaskError], kind: str) -> RUMap:
+    """What is known by now, in the order of the methods; every loss is over the columns that any that ran protects."""
+    known = [(methods[place], outcomes[place]) for place in sorted(outcomes)]
+    failed = tuple((str(method), one.message) for method, one in known if isinstance(one, TaxomaskError))
+    ran = [(method, one) for method, one in known if not isinstance(one, TaxomaskError)]
     named = {name for _, one in ran for name in one.protected}
     protected = tuple(name for name in (ran[0][1].losses or () if ran else ()) if name in named)
     points = []
@@ -267,20 +281,27 @@ def _worst(numbers: Mapping[str, Any]) -> str:
     return f"worst column {numbers['worst_column']}, loss {numbers['worst_loss']:.4f}"
 
 
-def _measured(
-    frame: Any, schema: Schema, method: Method, seed: int, store: _Store, progress: Progress
-) -> Summary | TaxomaskError:
+def _measured(data: Microdata, method: Method, seed: int, store: _Store, progress: Progress) -> Summary | TaxomaskError:
     found = store.read(method)
     if found is None:
         try:
-            release = protect(frame, schema, method, seed=seed, progress=part_of(progress, 0.0, MASKING))
-            found = summary(release, progress=part_of(progress, MASKING, 1 - MASKING))
+            release = protect(data, data.schema, method, seed=seed, progress=part_of(progress, 0.0, MASKING))
+            found = _summed_up(release, part_of(progress, MASKING, 1 - MASKING))
         except TaxomaskError as error:  # the others may still run; the reason is shown on the map
             progress(1.0)
             return error
         store.write(method, found)
     progress(1.0)
     return found
+
+
+def _summed_up(release: Release, progress: Progress | None) -> Summary:
+    if not release.linked:
+        raise DataError(
+            "records of the release are not linked to original ones, so that risk and loss by record are not defined.",
+            hint="Look at it with evaluate(…, linked=False).",
+        )
+    return summary(release.original, release.released, release.protected, progress=progress)
 
 
 def _with_front(points: Sequence[Point]) -> Iterable[Point]:
@@ -311,12 +332,12 @@ _CODE = fingerprint_of_code(Path(__file__).parent)  # taken now: an update may r
 class _Store:
     """Numbers that were computed before, by the content of all that they depend on, the code included."""
 
-    def __init__(self, cache: bool | str | PathLike[str], frame: Any, schema: Schema, seed: int) -> None:
+    def __init__(self, cache: bool | str | PathLike[str], table: str, schema: Schema, seed: int) -> None:
         self._folder: Path | None = None
         if cache is False or not all(_is_ours(one.distance) for one in schema.values()):
             return
         self._folder = cache_folder("comparisons") if cache is True else Path(cache)
-        content = [_CODE, fingerprint(Frame(frame)), schema.fingerprint(), seed]
+        content = [_CODE, table, schema.fingerprint(), seed]
         self._key = hashlib.sha256(json.dumps(content).encode())
 
     def _file(self, method: Method) -> Path:

@@ -224,7 +224,7 @@ def measured(
     names = [name for name in original.columns if name in released.columns]
     pairs = engine.map(alike, [(original.columns[name], released.columns[name]) for name in names], "comparing")
     columns = dict(zip(names, pairs, strict=True))
-    costs = {
+    costs: dict[tuple[type, str], float] = {
         **{(Utility, name): cost for name, cost in utility_seconds(original, columns).items()},
         **{(Risk, name): cost for name, cost in risk_seconds(original, released).items()},
     }
@@ -255,8 +255,8 @@ def _measure(facts: _Facts, kind: type, name: str, progress: Progress | None) ->
     """One measure."""
     both = facts.original, facts.released
     if kind is Risk:
-        options = {"linked": facts.linked, "control": facts.control, "weights": facts.weights}
-        return risk_measures(*both, **options)[name](progress)
+        found = risk_measures(*both, linked=facts.linked, control=facts.control, weights=facts.weights)
+        return found[name](progress)
     rng = np.random.default_rng(facts.seed)
     return utility_measures(*both, facts.columns, rng=rng, linked=facts.linked)[name](progress)
 

@@ -34,7 +34,7 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Overwrite what an earlier demo wrote to the folder.")] = False,
 ) -> None:
     """Take 2,000 real hospital discharges from a first look to a protected table with a report."""
-    from ..carrying_out import carry_out
+    from ..carrying_out import run
     from ..methods import Microaggregation
     from ..plan import Plan
 
@@ -47,7 +47,7 @@ def demo(
         _compare(plan, place, progress)
     protected, report = place / "protected.csv", place / "report.html"
     with progress_bar("Protecting") as progress:
-        outcome = carry_out(plan, output=str(protected), report=str(report), force=force, progress=progress)
+        outcome = run(plan, output=str(protected), report=str(report), force=force, progress=progress)
     _about_the_release(outcome)
     _before_and_after(outcome)
     print_facts(

@@ -43,7 +43,7 @@ def evaluate(
     from ..evaluation import evaluate as measure
     from ..microdata import Microdata
     from ..plan import Plan
-    from ..publishing import audit_path
+    from ..release.places import audit_path
 
     if output is not None:
         check_free(output, force=force)
@@ -77,7 +77,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
 
     from ..microdata.files import is_address
     from ..plan import make_method
-    from ..publishing import row_order
+    from ..release.write import row_order
 
     if not path.exists():
         raise DataError(
@@ -103,7 +103,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
 
 def _is_of(hashes: dict[str, str], path: Path) -> bool:
     """Whether a file, or all files of a folder in their order, are those whose hashes an audit knows."""
-    from ..publishing import file_sha256
+    from ..release.places import file_sha256
 
     if not path.is_dir():
         return file_sha256(path) in hashes.values()

@@ -36,8 +36,7 @@ def protect(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Protect a table as a plan says. Nothing is written unless every promise holds on what was read back from disk."""
-    from ..carrying_out import carry_out
-    from ..evaluation_page import to_know
+    from ..carrying_out import run
     from ..plan import Plan
 
     read = Plan.read(plan)
@@ -45,9 +44,7 @@ def protect(
         read = read.model_copy(update={"seed": seed})
     read = read.on(engine, scheduler=scheduler, workers=workers)
     with progress_bar("Protecting", quiet=quiet or json) as progress:
-        outcome = carry_out(
-            read, data=data, output=output, report=report, force=force, progress=progress, steps=progress.step
-        )
+        outcome = run(read, data=data, output=output, report=report, force=force, progress=progress)
     written = outcome.publication
     if json:
         return print_json(
@@ -69,7 +66,7 @@ def protect(
     facts += [("report", str(outcome.report))] if outcome.report else []
     print_facts("Written, after it was read back and checked:", facts)
     print_facts("\nPromises", [("", str(check)) for check in written.checks])
-    notes = to_know(outcome.release)
+    notes = outcome.release.to_know()
     if notes:
         print_facts("\nTo know", [("", note) for note in notes])
     return None

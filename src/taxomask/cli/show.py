@@ -79,10 +79,7 @@ class ProgressBar:
     show: Callable[[str | None, float], None]
 
     def __call__(self, done: float, what: str | None = None) -> None:
-        self.show(what and what.capitalize(), done)
-
-    def step(self, what: str, done: int, total: int) -> None:
-        self.show(f"{what[0].upper()}{what[1:]} ({done:,} of {total:,})", done / max(total, 1))
+        self.show(what and f"{what[0].upper()}{what[1:]}", done)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Where columns live and where functions run: in memory, or in files, with threads or a Dask cluster at work.
 
-All give the same bytes. This is the only room that knows of files, messages and workers; what the others see of it is an
-`Engine` with a handful of verbs.
+All give the same bytes. This is the only room that knows of files, messages and workers; what the others see of it is
+an `Engine` with a handful of verbs.
 """
 
 from __future__ import annotations

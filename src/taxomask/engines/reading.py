@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError, EngineError
 from ..microdata import Column, Microdata, Role, Schema
-from ..microdata.coding import Coded, code
+from ..microdata.coding import code
 from ..microdata.files import Folder, Source, in_types, is_address, open_table, write_table
 from ..microdata.frames import Frame
 from ..microdata.microdata import after_drop, check_described

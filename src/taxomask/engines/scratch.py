@@ -142,7 +142,7 @@ class Scratch:
     def schema(self) -> Schema:
         """The schema that was introduced."""
         if self._schema is None:
-            schema: Schema = pickle.loads(self.mapped("schema"))  # written by the driver of the same run
+            schema: Schema = pickle.loads(self.mapped("schema").data)  # written by the driver of the same run
             self._schema = schema
         return self._schema
 
@@ -268,7 +268,7 @@ class Scratch:
         """Categories that were written, read once in each process."""
         with _guard:
             if name not in self._categories:
-                found = pickle.loads(self.mapped(name))
+                found = pickle.loads(self.mapped(name).data)
                 self._names[id(found)], self._categories[name] = name, found
             return self._categories[name]
 
@@ -437,7 +437,7 @@ def _is_sound(file: NDArray[np.uint8]) -> bool:
         return False
     length, checksum, mark = _FOOT.unpack(file[-_FOOT.size :].tobytes())
     content = file[: -_FOOT.size]
-    return bool(mark == _MARK and length == len(content) and checksum == zlib.crc32(content))
+    return bool(mark == _MARK and length == len(content) and checksum == zlib.crc32(content.data))
 
 
 def _damaged(path: Path) -> EngineError:

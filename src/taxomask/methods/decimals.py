@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..engines import Engine
 from ..microdata import ContinuousColumn, Kind, Microdata
@@ -45,7 +46,8 @@ def _rounded(
     """A column as it is released; None if it is so already."""
     column = masked.data.columns[name]
     assert isinstance(column, ContinuousColumn)
-    low, high = -np.inf, np.inf
+    low: float | NDArray[np.float64] = -np.inf
+    high: float | NDArray[np.float64] = np.inf
     for promise in promises:
         least, most = promise.limits(data, masked, name)
         low, high = np.maximum(low, least), np.minimum(high, most)

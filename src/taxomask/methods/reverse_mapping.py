@@ -165,9 +165,7 @@ class ReverseMapped(Masked):
 # --------------------------------------------------------------------------------------- the mapping
 
 
-def _mapped_back(
-    original: Column, inner: Column, linked: bool, rng: np.random.Generator
-) -> tuple[Column, list[str]]:
+def _mapped_back(original: Column, inner: Column, linked: bool, rng: np.random.Generator) -> tuple[Column, list[str]]:
     """A column mapped back; what became of its missing values."""
     mapped = (_by_record if linked else _by_quantile)(original, inner, rng)
     return mapped, _about_missing(original, inner) if linked else []

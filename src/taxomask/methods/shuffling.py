@@ -107,9 +107,7 @@ class Shuffling(Method):
             notes.append(f"{unknown:,} rank correlations are not known (too few records with both values): taken as 0.")
         sizes = sorted({one.m for one in ranks})
         tables = dict(zip(sizes, engine.map(normal_scores, [(m,) for m in sizes], "scoring"), strict=True))
-        items = [
-            (one, tables[one.m], place >= len(names), self.ties == "corrected") for place, one in enumerate(ranks)
-        ]
+        items = [(one, tables[one.m], place >= len(names), self.ties == "corrected") for place, one in enumerate(ranks)]
         scored = engine.map(_score, items, "scoring")
         fidelity = [one for _, one in scored]
         r = np.clip(r / np.outer(fidelity, fidelity), -1, 1)

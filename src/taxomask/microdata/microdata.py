@@ -68,11 +68,13 @@ class Microdata:
 
     @classmethod
     def of(cls, table: Any, schema: Schema) -> Microdata:
-        """A pandas, polars or pyarrow table, coded as a schema says; one that was coded with it before stays as it is."""
+        """A table, coded as a schema says; one that was coded with it before stays as it is."""
         if not isinstance(table, Microdata):
             return cls.from_frame(table, schema)
         if table.schema is not schema:
-            raise SchemaError("the table was coded with another schema.", hint="Pass the schema that it was coded with.")
+            raise SchemaError(
+                "the table was coded with another schema.", hint="Pass the schema that it was coded with."
+            )
         return table
 
     @classmethod

@@ -33,7 +33,9 @@ def check_release(
     if masked.copies:
         masked = replace(masked, data=masked.copies[copy])
     names = masked.data.changed_from(data)
-    changed = dict(zip(names, engine.map(_changed, [(data, released, name) for name in names], "comparing"), strict=True))
+    changed = dict(
+        zip(names, engine.map(_changed, [(data, released, name) for name in names], "comparing"), strict=True)
+    )
     common = engine.run(_common, data, released, masked, promises, changed, what="checking")
     found = engine.map(_checked, [(promise, data, released, masked) for promise in promises], "checking promises")
     return Found((*common, *found), changed)

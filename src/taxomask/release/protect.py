@@ -80,7 +80,9 @@ def protect_on(engine: Engine, data: Microdata, method: Method, *, seed: int | N
 def fingerprint(engine: Engine, frame: Frame) -> str:
     """A hash of the values of a table, of any type."""
     digest = hashlib.sha256()
-    for name, column in zip(frame.names, engine.map(_hash, [(frame, name) for name in frame.names], "hashing"), strict=True):
+    for name, column in zip(
+        frame.names, engine.map(_hash, [(frame, name) for name in frame.names], "hashing"), strict=True
+    ):
         digest.update(repr(name).encode() + column)
     return digest.hexdigest()
 

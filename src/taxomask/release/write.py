@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ from .release import Release
 __all__ = ["PART", "Options", "Publication", "row_order", "write"]
 
 PART = 16 * BATCH  # records of each file of a released folder
+
+_Orders: TypeAlias = tuple[NDArray[Any], NDArray[Any]] | tuple[None, None]
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,12 @@ def write(release: Release, target: str, options: Options) -> Publication:
     if not options.force:
         check_free([*tables, str(audit), str(public)])
     engine, n = release._engine, copies[0].n
-    order = None if options.keep_order else engine.run(_orders, release.audit["seed"], n, what="shuffling rows")
+    orders: _Orders = None, None
+    if not options.keep_order:
+        orders = engine.run(_orders, release.audit["seed"], n, what="shuffling rows")
     with ExitStack() as stack:
         parts = {path: stack.enter_context(temporary(path)) for path in (audit, public)}
-        written = [_Written(release, copy, number, order, options, stack) for number, copy in enumerate(copies)]
+        written = [_Written(release, copy, number, orders, options, stack) for number, copy in enumerate(copies)]
         digests: dict[str, str] = {}
         for one, name in zip(written, tables, strict=True):
             digests |= one.to(name)
@@ -226,10 +230,10 @@ class _Written:
     """One of the tables of a release while it is written: its parts, which are not in place yet, and what was found."""
 
     def __init__(
-        self, release: Release, data: Microdata, number: int, order: Any, options: Options, stack: ExitStack
+        self, release: Release, data: Microdata, number: int, orders: _Orders, options: Options, stack: ExitStack
     ) -> None:
         self._release, self._data, self._number, self._options, self._stack = release, data, number, options, stack
-        self._order, self._places = order or (None, None)
+        self._order, self._places = orders
         self.files: dict[Path, Path] = {}
         self.folders: dict[Path, Path] = {}
         self.found = Found((), {})

@@ -10,14 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..carrying_out import carry_out, read_for
+from ..carrying_out import read_for, run
 from ..comparison import Point, RUMap, compare
 from ..errors import DataError, PlanError, TaxomaskError
-from ..evaluation import Evaluation, evaluate_release
+from ..evaluation import Evaluation
 from ..evaluation_page import page
 from ..measures.plain import plain
-from ..measures.turns import part_of
-from ..methods import Method
 from ..microdata.files import FORMATS
 from ..plan import Plan, make_method
 from ..release import protect
@@ -38,7 +36,7 @@ def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path
     plan = _plan(content, folder)
     (target / "plan.yaml").write_text(_yaml(plan), encoding="utf-8")
     name = f"protected{suffix}"
-    outcome = carry_out(
+    outcome = run(
         plan,
         output=str(target / name),
         report=str(target / "report.html"),
@@ -54,7 +52,7 @@ def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path
         "command": command,
         "note": written.note.read_text(encoding="utf-8"),
         "headline": plain(outcome.evaluation.headline),
-        **_shown(outcome.evaluation, page(outcome.evaluation, outcome.release, plan.method)),
+        **_shown(outcome.evaluation, page(outcome.evaluation, outcome.release.facts())),
     }
 
 
@@ -64,19 +62,9 @@ def compare_methods(report: Report, content: dict[str, Any], folder: Path, targe
     if not plan.compare:
         raise PlanError("there is no method to compare.", hint="Choose at least one.")
     _, table = read_for(plan)
-    ran: list[Method] = []
-    failed: list[tuple[str, str]] = []
-    found = RUMap(())
-    told = _Told(report)
-    for number, method in enumerate(plan.compare):
-        share = part_of(partial(told.whole, stage="comparing"), number / len(plan.compare), 1 / len(plan.compare))
-        one = compare(table, plan.attributes, [method], cache=target, progress=share)
-        failed += one.failed
-        if one.points:
-            ran.append(method)  # known by now, so that only the front is computed anew
-            found = compare(table, plan.attributes, ran, cache=target)
-        report("part", _found(found, failed))
-    return _found(found, failed)
+    told = partial(_Told(report).whole, stage="comparing")
+    so_far = lambda found: report("part", _found(found))  # noqa: E731
+    return _found(compare(table, plan.attributes, plan.compare, cache=target, workers=1, progress=told, so_far=so_far))
 
 
 def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path) -> dict[str, Any]:
@@ -91,7 +79,7 @@ def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path
     for size in (SAMPLES[0], *SAMPLES):  # the first also loads what is compiled
         sample = table.take(np.sort(order[:size]))
         started = time.perf_counter()
-        evaluate_release(protect(sample, plan.attributes, plan.method, seed=0))
+        protect(sample, plan.attributes, plan.method, seed=0).evaluate()
         seconds.append(time.perf_counter() - started)
         sizes.append(sample.num_rows)
         report("progress", (len(seconds) / (1 + len(SAMPLES)), "estimating"))
@@ -198,7 +186,7 @@ def _yaml(plan: Plan) -> str:
     return text
 
 
-def _found(found: RUMap, failed: list[tuple[str, str]]) -> dict[str, Any]:
+def _found(found: RUMap) -> dict[str, Any]:
     """A map in plain values, from which `draw_map` makes it again."""
     points = [
         {
@@ -211,7 +199,7 @@ def _found(found: RUMap, failed: list[tuple[str, str]]) -> dict[str, Any]:
         }
         for point in found.points
     ]
-    return {"points": points, "failed": list(failed), "protected": list(found.protected)}
+    return {"points": points, "failed": list(found.failed), "protected": list(found.protected)}
 
 
 def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:

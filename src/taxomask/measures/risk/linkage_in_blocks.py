@@ -35,9 +35,7 @@ def linkage_in_blocks(engine: Engine, original: Microdata, released: Microdata) 
     items = [(part, records.blocks, extents) for part in records.parts]
     found = engine.map(_searched, items, "linking")
     rows = [part.rows for part in records.parts]
-    linkage: Linkage = engine.run(
-        _joined, names, records.point, records.own, rows, found, what="linking (summing up)"
-    )
+    linkage: Linkage = engine.run(_joined, names, records.point, records.own, rows, found, what="linking (summing up)")
     return linkage
 
 
@@ -59,7 +57,7 @@ class _Arranged:
 
     blocks: list[RecordDistance]
     parts: list[_Part]
-    point: Int
+    point: NDArray[np.int32]
     own: Float
 
 
@@ -98,7 +96,7 @@ def _searched(part: _Part, spaces: list[RecordDistance], extents: list[Extent]) 
 
 
 def _joined(
-    names: tuple[str, ...], point: Int, own: Float, rows: list[Int], found: list[tuple[Float, Int]]
+    names: tuple[str, ...], point: NDArray[np.int32], own: Float, rows: list[Int], found: list[tuple[Float, Int]]
 ) -> Linkage:
     reach, ties = np.empty(len(own)), np.empty(len(own), dtype=np.int64)  # there are not more points than records
     for some, (far, counts) in zip(rows, found, strict=True):
