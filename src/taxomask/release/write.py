@@ -233,7 +233,8 @@ class _Written:
         self, release: Release, data: Microdata, number: int, orders: _Orders, options: Options, stack: ExitStack
     ) -> None:
         self._release, self._data, self._number, self._options, self._stack = release, data, number, options, stack
-        self._order, self._places = orders
+        self._order: NDArray[Any] | None = orders[0]
+        self._places: NDArray[Any] | None = orders[1]
         self.files: dict[Path, Path] = {}
         self.folders: dict[Path, Path] = {}
         self.found = Found((), {})
