@@ -14,7 +14,9 @@ import taxomask as tm
 from papers.harness import SEEDS, Claim, Interval, Page, Value, number, over_seeds, printed
 from taxomask.methods import Masked, Method, Promise
 
-SCHEMA = tm.Schema(tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in ("S", "X"))
+SCHEMA = tm.Schema(
+    tm.Attribute(name, role="quasi_identifier", kind="continuous", decimals="exact") for name in ("S", "X")
+)
 CHANGES = {str(i): (i, i) for i in range(6)} | {"6–10": (6, 10), "11–15": (11, 15), "16–20": (16, 20)}
 METHODS: dict[str, Method] = {
     "ADD": tm.Noise(0.5, attributes=["X"]),  # the variance of the noise is 25 % of that of X
