@@ -76,7 +76,7 @@ def _losses(table: str, k: int, made: Any = None, charge: bool = False) -> dict[
 
 
 def _schema(flat: bool, charge: bool) -> tm.Schema:
-    more = [tm.Attribute("charge", role="quasi_identifier", kind="continuous")] if charge else []
+    more = [tm.Attribute("charge", role="quasi_identifier", kind="continuous", decimals="exact")] if charge else []
     return tm.Schema([*discharge_schema(flat).values(), *more])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engines import Keeper, Site, open_site
 from ..microdata import ContinuousColumn, Kind, Microdata
-from ..microdata.resolution import resolution
+from ..microdata.decimals import resolution
 from .base import Masked, Method, Promise
 
 __all__ = ["rounded"]
