@@ -223,7 +223,10 @@ def _with_variance_of(original: Column, averaged: Column) -> Column:
         return averaged
     before = original.values[~original.missing]
     middle = present.mean()
-    stretch = np.std(before - before.min(), ddof=1) / np.std(present - present.min(), ddof=1)
+    deviation = np.std(present - present.min(), ddof=1)
+    if deviation == 0:  # of numbers whose squares are too small
+        return averaged
+    stretch = np.std(before - before.min(), ddof=1) / deviation
     return averaged.with_values(middle + (averaged.values - middle) * stretch)
 
 
