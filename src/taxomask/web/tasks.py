@@ -13,14 +13,14 @@ from typing import Any
 from ..carrying_out import carry_out, read_for
 from ..comparison import Point, RUMap, compare
 from ..errors import DataError, PlanError, TaxomaskError
-from ..evaluation import Evaluation, evaluate_release
+from ..evaluation import Evaluation, evaluate
 from ..evaluation_page import page
 from ..measures.plain import plain
 from ..measures.turns import part_of
 from ..methods import Method
+from ..microdata import Microdata
 from ..microdata.files import FORMATS
 from ..plan import Plan, make_method
-from ..release import protect
 from ..report import figures
 from ..taxonomy import builtin
 from .describing import concepts, cover, describe
@@ -91,7 +91,8 @@ def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path
     for size in (SAMPLES[0], *SAMPLES):  # the first also loads what is compiled
         sample = table.take(np.sort(order[:size]))
         started = time.perf_counter()
-        evaluate_release(protect(sample, plan.attributes, plan.method, seed=0))
+        masked = plan.method.mask(Microdata.from_frame(sample, plan.attributes), np.random.default_rng(0))
+        evaluate(sample, masked.data.to_frame(), plan.attributes, linked=masked.linked)
         seconds.append(time.perf_counter() - started)
         sizes.append(sample.num_rows)
         report("progress", (len(seconds) / (1 + len(SAMPLES)), "estimating"))
