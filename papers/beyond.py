@@ -85,7 +85,8 @@ def p0(page: Page) -> None:
 Δ(θ) = |θ' − θ| / |θ| on the {data.n:,} neoplasm discharges, the mean of {len(SEEDS)} seeds with its 95 % interval;
 printed values (of other data) where the paper has them. Two kinds of rows are new. P0 has no covariance of a number
 with a code, so there are distance correlations (their absolute change); and the share of records linked rightly, of
-which a random guess finds {number(1 / data.n, 3)}.
+which a random guess finds {number(1 / data.n, 3)}. MicroHybrid has k = {share_of(data.n)}, the same share of the
+records as in the paper, not the k of equal risk (see [P0](p0.md)).
 """
     )
     columns = {"imputation": "printed: imputation", "micro_hybrid": "printed: MicroHybrid"}

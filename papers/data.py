@@ -23,8 +23,11 @@ def discharges(name: str) -> pa.Table:
 
 @cache
 def discharge_schema(flat: bool = False) -> tm.Schema:
-    """All three attributes as quasi-identifiers; the diagnosis with its meaning, or flat as a plain category."""
-    numbers = [tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in NUMBERS]
+    """All three attributes as quasi-identifiers; the diagnosis with its meaning, or flat as a plain category.
+
+    Numbers are not rounded: the papers measure what a method makes.
+    """
+    numbers = [tm.Attribute(name, role="quasi_identifier", kind="continuous", decimals="exact") for name in NUMBERS]
     if flat:
         return tm.Schema([*numbers, tm.Attribute("dx01", role="quasi_identifier", kind="nominal")])
     icd = tm.Taxonomy.builtin("icd9cm")

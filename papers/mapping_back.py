@@ -188,7 +188,8 @@ Variances (relative changes, by marginality for codes) are always those of the o
         ("loss", "Reverse mapping was not seen to raise the loss of values of any mechanism (open question 4)"),
         (
             "connections",
-            "Reverse mapping was not seen to change the distance correlations of any mechanism further (open question 4)",
+            "Reverse mapping was not seen to change the distance correlations of any mechanism further (open "
+            "question 4)",
         ),
     ):
         page.check(sentence, not names(what, 1), listing(what))
@@ -280,7 +281,8 @@ Microaggregation of all three columns, k-anonymous; then reverse-mapped (one see
         Claim(
             "Reverse-mapped microaggregation is probabilistically k-anonymous, as P4 says",
             all(probable),
-            "Checked on every release: the values of each class are those of its ranks. Their order is drawn at random.",
+            "Checked on every release: the values of each class are those of its ranks. Their order is drawn at "
+            "random.",
         )
     )
     page.check(

@@ -76,7 +76,7 @@ def _losses(table: str, k: int, made: Any = None, charge: bool = False) -> dict[
 
 
 def _schema(flat: bool, charge: bool) -> tm.Schema:
-    more = [tm.Attribute("charge", role="quasi_identifier", kind="continuous")] if charge else []
+    more = [tm.Attribute("charge", role="quasi_identifier", kind="continuous", decimals="exact")] if charge else []
     return tm.Schema([*discharge_schema(flat).values(), *more])
 
 
@@ -274,10 +274,10 @@ def _with_charge(page: Page, found: Found) -> None:
     made = {table: {k: _losses(table, k, charge=True) for k in sizes} for table in "23"}
     page.text(
         "### Why the pattern over k differs\n\nAge and days of care are whole numbers: many records are equal in both, "
-        "and among those the diagnosis decides about the groups, however little it weighs. The paper has CHARGE besides, "
-        f"in dollars, and {_unique('NEOPLASM')} and {_unique('DIGESTIVE')} % of its records are unique. With a number "
-        "that differs in every record (made up: days of care times a random lognormal price) the diagnosis decides "
-        "less."
+        "and among those the diagnosis decides about the groups, however little it weighs. The paper has CHARGE "
+        f"besides, in dollars, and {_unique('NEOPLASM')} and {_unique('DIGESTIVE')} % of its records are unique. With "
+        "a number that differs in every record (made up: days of care times a random lognormal price) the diagnosis "
+        "decides less."
     )
     rows: list[list[Value]] = []
     for table, by_size in made.items():

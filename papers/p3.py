@@ -40,8 +40,8 @@ def page(quick: bool = False) -> Page:
         "SNOMED-CT) are not public: Tables 1 to 6 and Figures 5 to 7 are computed on **stand-ins**, samples of the "
         "public NHDS 2010 discharges drawn to resemble the paper's in size, numbers of categories and correlation "
         "(how: `papers/sampling.py`), with the ICD-9-CM classifications of diagnoses and procedures. Cells are "
-        "therefore not expected to have the printed digits, but for those that are fixed in any data, such as a 0; what "
-        "can be compared is the pattern, and the claims below are about that. "
+        "therefore not expected to have the printed digits, but for those that are fixed in any data, such as a 0; "
+        "what can be compared is the pattern, and the claims below are about that. "
         "The paper shows one run; here every figure is a mean over 20 seeds with its 95 % interval. A claim that "
         "something is lower holds if the interval of the difference is below 0 at every k."
     )

@@ -16,7 +16,9 @@ from taxomask.measures import rank_correlations
 from taxomask.measures.risk import change_in_rank, rank_correlation, ranks_moved
 from taxomask.methods import Masked, Method, Promise
 
-SCHEMA = tm.Schema(tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in ("S", "X"))
+SCHEMA = tm.Schema(
+    tm.Attribute(name, role="quasi_identifier", kind="continuous", decimals="exact") for name in ("S", "X")
+)
 METHODS: dict[str, Method] = {
     "ADD": tm.Noise(0.5, attributes=["X"]),  # the variance of the noise is 25 % of that of X
     "IMP": tm.Imputation(attributes=["X"], given=["S"]),

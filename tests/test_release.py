@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import pandas as pd
@@ -118,3 +119,77 @@ def test_quasi_identifiers_that_are_left_alone_are_named() -> None:
     assert tm.protect(table, schema, tm.Microaggregation(2)).notes == ()
     (note,) = tm.protect(table, schema, tm.Microaggregation(2, attributes=["age"])).notes
     assert note == "Released as they are, though quasi-identifiers: days. No promise covers them."
+
+
+MIXED = pa.table(
+    {"age": [20, 21, 70, 72], "sex": ["f", "m", "f", "m"], "day": [dt.date(2020, 1, i) for i in (1, 2, 9, 9)]}
+)
+MIXED_SCHEMA = tm.Schema(
+    [
+        tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+        tm.Attribute("sex", role="quasi_identifier", kind="nominal"),
+        tm.Attribute("day", role="other", kind="continuous"),
+    ]
+)
+NOTHING_CHANGES = [
+    tm.Pram(keep=1),
+    tm.Rounding(1),
+    tm.Noise(1e-300),
+    tm.Noise(1e-9, attributes=["day"]),  # written as whole days
+    tm.TopBottomCoding(100),
+    tm.ReverseMapping(tm.Noise(1e-300)),
+    tm.Pipeline([tm.Noise(0.1), tm.ReverseMapping(tm.Noise(1e-300))]),
+    tm.Pipeline([tm.Noise(1e-4), tm.Rounding(1)]),
+]
+
+
+@pytest.mark.parametrize("method", NOTHING_CHANGES, ids=str)
+def test_the_original_table_is_no_release(method: Method) -> None:
+    with pytest.raises(tm.PromiseError, match=r"no cell of \w+ changed\)\nNothing was released\. .*stronger") as error:
+        tm.protect(MIXED, MIXED_SCHEMA, method, seed=1)
+    assert "bug" not in str(error.value)
+
+
+def test_swaps_of_equal_codes_change_nothing() -> None:
+    table = pa.table({"sex": ["f"] * 50 + ["m"] * 50})
+    schema = tm.Schema([tm.Attribute("sex", role="quasi_identifier", kind="nominal")])
+    with pytest.raises(tm.PromiseError, match=r"no cell of sex changed"):
+        tm.protect(table, schema, tm.RankSwapping(k=1), seed=1)
+
+
+def test_what_is_k_anonymous_already_needs_no_change() -> None:
+    table = pa.table({"age": [20, 20, 70, 70], "sex": ["f", "f", "m", "m"]})
+    schema = tm.Schema(list(MIXED_SCHEMA.values())[:2])
+    for method in (
+        tm.Microaggregation(2),
+        tm.Generalisation(2),
+        tm.Suppression(2),
+        tm.ReverseMapping(tm.Microaggregation(2)),
+        tm.Pipeline([tm.Microaggregation(2), tm.Rounding(1)]),
+    ):
+        release = tm.protect(table, schema, method, seed=1)
+        assert release.data.equals(table)
+        assert "holds: age, sex need no change (what is promised of them holds in the original already: nothing had to be changed)" in map(str, release.promise)  # fmt: skip  # noqa: E501
+    with pytest.raises(tm.PromiseError, match="no cell of age, sex changed"):  # k-anonymity of age says nothing of sex
+        tm.protect(table, schema, tm.Pipeline([tm.Microaggregation(2, attributes=["age"]), tm.Pram(1)]), seed=1)
+
+
+def test_columns_that_came_out_as_they_were_are_named() -> None:
+    release = tm.protect(MIXED, MIXED_SCHEMA, tm.Rounding({"age": 50, "day": 1}), seed=1)
+    assert release.data["age"].to_pylist() == [0, 0, 50, 50]
+    assert release.notes[-1] == "The method was applied to day too, but no value changed there."
+    changed = next(check for check in release.promise if check.promise == "the protected columns are not as they were")
+    assert changed.found == "4 cells of age changed"
+
+
+def test_a_table_without_a_value_has_nothing_to_change() -> None:
+    for values in ([None, None], []):
+        table = pa.table({"age": pa.array(values, pa.float64())})
+        schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+        assert tm.protect(table, schema, tm.Noise(0.1)).data.equals(table)
+
+
+def test_a_table_read_back_is_checked_for_changes_too() -> None:
+    release = tm.protect(MIXED, MIXED_SCHEMA, tm.Rounding({"age": 50}), seed=1)
+    with pytest.raises(tm.PromiseError, match="no cell of age changed"):
+        release.verify(MIXED)

@@ -38,6 +38,16 @@ def test_a_table_of_methods(run: Run, planned: Path) -> None:
     assert "Best: microaggregation(k=3). Of the 3 methods 2 have a risk of at most 0.34" in out
 
 
+def test_a_method_that_changes_nothing_is_no_point(run: Run, folder: Path) -> None:
+    write_plan(folder, ATTRIBUTES + "compare: [{name: pram, vary: {keep: [0.5, 1]}}]\n")
+    code, out, _ = run("compare", "--plan", folder / "plan.yaml", "--json")
+    found = json.loads(out)
+    assert (code, [point["method"] for point in found["points"]]) == (0, ["pram(keep=0.5)"])
+    ((method, reason),) = [(one["method"], one["reason"]) for one in found["failed"]]
+    assert method == "pram(keep=1)"
+    assert "no cell of grade, dx changed" in reason
+
+
 def test_json_and_a_second_run_say_the_same(run: Run, planned: Path) -> None:
     first = run("compare", "--plan", planned / "plan.yaml", "--json")
     assert first == run("compare", "--plan", planned / "plan.yaml", "--json")

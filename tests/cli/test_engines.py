@@ -43,6 +43,31 @@ def test_the_same_bytes_on_every_engine(run: Run, files: Path) -> None:
     assert set(memory["file_sha256"].values()) == set(local["file_sha256"].values())
 
 
+@pytest.mark.parametrize("engine", ["memory", "local"])
+def test_a_table_that_came_out_unchanged_is_not_written(run: Run, files: Path, engine: str) -> None:
+    write_plan(files, method="{name: pram, keep: 1}")
+    before = names(files)
+    command = ("protect", "--plan", files / "plan.yaml", "-o", files / "out.csv", "--engine", engine, "--quiet")
+    code, out, message = run(*command)
+    assert (code, out) == (1, "")
+    assert "DOES NOT HOLD: the protected columns are not as they were (no cell of grade, dx changed)" in message
+    assert "bug" not in message
+    assert names(files) == before
+
+
+def test_a_column_that_came_out_unchanged_is_told_of_on_every_engine(run: Run, files: Path) -> None:
+    attributes = ATTRIBUTES.replace(
+        "{name: remark, role: other}", "{name: remark, role: quasi_identifier, kind: nominal}"
+    )
+    write_plan(files, attributes, "{name: pram, keep: 0.2}")
+    command = ("protect", "--plan", files / "plan.yaml", "--seed", "5", "--quiet", "-o")
+    assert run(*command, files / "memory.csv") == (0, "", "")
+    assert run(*command, files / "local.csv", "--engine", "local") == (0, "", "")
+    for name in ("memory", "local"):
+        notes = json.loads((files / f"{name}.audit.json").read_text())["notes"]
+        assert notes[-1] == "The method was applied to remark too, but no value changed there."
+
+
 def test_a_folder_is_written_told_of_and_measured(run: Run, files: Path) -> None:
     report = files / "report.html"
     target = f"{files}/out.csv/"

@@ -31,6 +31,25 @@ def test_a_first_look(run: Run, discharges: Path) -> None:
     assert f"taxomask inspect {discharges} -o plan.yaml" in out
 
 
+def test_spellings_are_told_of(run: Run, tmp_path: Path) -> None:
+    rows = ["hiv"] * 5 + ["HIV"] * 2 + ["hiv "] + ["flu"] * 4 + ["FLU"] + ["gout"] * 9
+    (tmp_path / "table.csv").write_text(
+        "sex,disease\n" + "".join(f"{'fm'[i % 2]},{one}\n" for i, one in enumerate(rows))
+    )
+    code, out, _ = run("inspect", tmp_path / "table.csv", "-o", tmp_path / "plan.yaml")
+    told = " ".join(out.split())
+    assert code == 0
+    note = (
+        "2 values are spelled in several ways, such as 'hiv' (5 cells), 'HIV' (2 cells), 'hiv ' (1 cell), which differ"
+    )
+    assert note in told
+    assert "Some values are spelled in several ways; write them alike: disease." in told
+    plan = " ".join((tmp_path / "plan.yaml").read_text().replace("#", " ").split())
+    assert note in plan
+    code, out, _ = run("inspect", tmp_path / "table.csv", "--json")
+    assert note in json.loads(out)["attributes"][1]["note"]
+
+
 def test_json(run: Run, discharges: Path) -> None:
     code, out, _ = run("inspect", discharges, "--json")
     found = json.loads(out)

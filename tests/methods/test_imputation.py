@@ -18,7 +18,7 @@ from taxomask.methods._imputation.categories import halvings
 from taxomask.methods._imputation.predictors import Encoder
 from taxomask.microdata import read_table
 
-from .conftest import SCHEMA, TREE, tables
+from .conftest import SCHEMA, TREE, release_of, tables
 
 NAMES = ["number", "grade", "plain", "concept"]
 NEOPLASMS = Path(__file__).parents[1] / "data" / "nhds2010" / "neoplasm.csv.gz"
@@ -46,7 +46,9 @@ def masked(data: tm.Microdata, seed: int = 0, **parameters: Any) -> Masked:
 @settings(max_examples=40)
 def test_values_are_observed_and_missing_cells_stay(table: pa.Table, order: list[str], count: int, seed: int) -> None:
     method = tm.Imputation(attributes=order[:count])
-    release = tm.protect(table, SCHEMA, method, seed=seed)
+    release = release_of(table, SCHEMA, method, seed)
+    if release is None:  # nothing changed, by chance or because equal values were swapped
+        return
     assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)
     for name in NAMES:
         before, after = table[name].to_pylist(), release.data[name].to_pylist()

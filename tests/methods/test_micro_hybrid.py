@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 
-from .conftest import SCHEMA, TREE, tables
+from .conftest import SCHEMA, TREE, release_of, tables
 
 QUASI = ["number", "grade", "plain", "concept"]
 GRADES = ["low", "mid", "high", "top"]
@@ -37,7 +37,9 @@ def test_every_value_stays_within_the_radius_of_its_group(
     table: pa.Table, k: int, candidates: Any, draw: Any, seed: int
 ) -> None:
     method = tm.MicroHybrid(k, candidates=candidates, draw=draw)
-    release = tm.protect(table, SCHEMA, method, seed=seed)
+    release = release_of(table, SCHEMA, method, seed)
+    if release is None:  # nothing changed, by chance or because equal values were swapped
+        return
     assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)
     assert release.groups is not None
     for name in QUASI:

@@ -16,7 +16,7 @@ from taxomask.methods.numerical_swapping import NumericalSwapping
 from taxomask.methods.random_swapping import RandomSwapping
 from taxomask.methods.topological_swapping import TopologicalSwapping
 
-from .conftest import SCHEMA, TREE, tables
+from .conftest import SCHEMA, TREE, release_of, tables
 from .naive_swapping import judge_ranking
 
 RANKED: dict[str, Any] = {
@@ -53,7 +53,9 @@ def test_random_swaps_keep_the_tables_with_the_columns_within(
     table: pa.Table, within: tuple[str, ...], seed: int
 ) -> None:
     method = RandomSwapping(attributes=["concept"], within=within)
-    release = tm.protect(table, SCHEMA, method, seed=seed)
+    release = release_of(table, SCHEMA, method, seed)
+    if release is None:  # nothing changed, by chance or because equal values were swapped
+        return
     assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)
     names = ["concept", *within]
 

@@ -21,7 +21,7 @@ from taxomask.methods.reverse_mapping import OriginalValues, ProbabilisticAnonym
 from taxomask.microdata import read_table
 from taxomask.microdata.frames import Frame
 
-from .conftest import SCHEMA, TREE, tables
+from .conftest import SCHEMA, TREE, released, tables
 
 P4 = Path(__file__).parents[1] / "data" / "p4"
 
@@ -57,8 +57,8 @@ def numbers(*names: str) -> tm.Schema:
 def mapped(x: list[Any], y: list[Any], seed: int = 0, **attribute: Any) -> list[Any]:
     """Original and masked values of one column, to the values released."""
     schema = tm.Schema([tm.Attribute("v", role="confidential", **attribute)])
-    release = tm.protect(pa.table({"v": x}), schema, ReverseMapping(Replaced({"v": y})), seed=seed)
-    values: list[Any] = release.data["v"].to_pylist()
+    release = released(pa.table({"v": x}), schema, ReverseMapping(Replaced({"v": y})), seed)
+    values: list[Any] = release["v"].to_pylist()
     return values
 
 
@@ -190,10 +190,12 @@ def test_only_what_was_changed_or_named() -> None:
 
 def test_every_copy_is_mapped() -> None:
     table = pa.table({"a": [1, 2, 3, 4]})
-    release = tm.protect(table, numbers("a"), ReverseMapping(Replaced({"a": [0, 0, 0, 0]}, copies=20)), seed=1)
-    assert len(release.copies) == 20
-    assert all(sorted(copy["a"].to_pylist()) == [1, 2, 3, 4] for copy in release.copies)
-    assert len({tuple(copy["a"].to_pylist()) for copy in release.copies}) > 5
+    method = ReverseMapping(Replaced({"a": [0, 0, 0, 0]}, copies=20))
+    masked = method.mask(tm.Microdata.from_frame(table, numbers("a")), np.random.default_rng(1))
+    copies = [copy.to_frame()["a"].to_pylist() for copy in masked.copies]
+    assert len(copies) == 20
+    assert all(sorted(copy) == [1, 2, 3, 4] for copy in copies)
+    assert len(set(map(tuple, copies))) > 5
 
 
 # --------------------------------------------------------------------------------------- records without a link
@@ -218,7 +220,7 @@ def test_unlinked_records_have_the_original_distribution(x: list[str | None], y:
     schema = tm.Schema([tm.Attribute("v", role="confidential", kind="taxonomic", taxonomy=TREE)])
     method = ReverseMapping(Replaced({"v": y}, linked=False), unlinked="quantile")
     table = pa.table({"v": pa.array(x, pa.string())})
-    z = tm.protect(table, schema, method, seed=1).data["v"].to_pylist()
+    z = released(table, schema, method, seed=1)["v"].to_pylist()
     known = [value for value in x if value is not None]
     assert [value is None for value in z] == [value is None or not known for value in y]
     found = [value for value in z if value is not None]

@@ -19,7 +19,7 @@ from taxomask.methods import _copula
 from taxomask.methods.shuffling import Shuffling
 from taxomask.microdata import read_table
 
-from .conftest import SCHEMA, TREE, tables
+from .conftest import SCHEMA, TREE, release_of, tables
 
 CENSUS = Path(__file__).parents[1] / "data" / "casc" / "CASCrefmicrodata.csv"
 
@@ -168,7 +168,9 @@ MIXED = tm.Schema(
 )
 def test_every_column_is_permuted_and_missing_cells_stay(table: pa.Table, seed: int, names: list[str]) -> None:
     assume(all(len(set(table[name].drop_null().to_pylist())) > 1 for name in names))
-    release = tm.protect(table, SCHEMA, Shuffling(attributes=names), seed=seed)
+    release = release_of(table, SCHEMA, Shuffling(attributes=names), seed)
+    if release is None:  # few records, all of them in their old order by chance
+        return
     for name in table.column_names[1:]:
         before, after = table[name].to_pylist(), release.data[name].to_pylist()
         assert [value is None for value in before] == [value is None for value in after]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,10 @@ def _average(term: Term, left: list[int], n: int, ordinal: str) -> Any:
     if isinstance(term, EqualityTerm):
         return int(np.argmax(np.bincount(present)))
     table = term.table[:-1, :-1]
-    whole_table = np.rint(table * (2.0**40 / (table.max() or 1.0))).astype(np.int64)
-    return min(sorted(set(present.tolist())), key=lambda code: (int(whole_table[code, present].sum()), code))
+    sums = {code: fsum(table[code, present]) for code in sorted(set(present.tolist()))}
+    return next(
+        code for code, total in sums.items() if total <= min(sums.values()) + 1e-12 * len(present) * table.max()
+    )
 
 
 # ------------------------------------------------------------------------------------------------ small tables

@@ -188,6 +188,22 @@ def test_codes_that_do_not_map_are_fixed(server: Server, browser: Any, tmp_path:
         page.get_by_text("along its taxonomy").wait_for()
 
 
+def test_decimals_of_a_column(server: Server, browser: Any, tmp_path: Path) -> None:
+    table = tmp_path / "ages.csv"
+    table.write_text("age\n" + "".join(f"{20 + i % 9}\n" for i in range(50)))
+    with opened(browser, server) as page:
+        page.set_input_files("#file", table)
+        role(page, "age", "Quasi-identifier").check()
+        page.get_by_label("Decimals of age").fill("1")
+        page.get_by_label("Decimals of age").blur()
+        page.get_by_role("button", name="Next: protect it").click()
+        protect(page)
+        looked(page)
+        page.get_by_role("button", name="Next: release it").click()
+        rows = downloaded(page, "ages-protected.csv", tmp_path).decode().split()[1:]
+        assert {len(row.partition(".")[2]) for row in rows} == {1}
+
+
 def test_reload_cancel_and_error(server: Server, browser: Any) -> None:
     with opened(browser, server) as page:
         try_example(page)
@@ -321,7 +337,8 @@ def test_every_step_is_accessible(server: Server, browser: Any, width: int, them
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "method", ["reverse_mapping", "pipeline", "noise", "rank_swapping", "generalisation", "pram", "imputation"]
+    "method",
+    ["reverse_mapping", "pipeline", "noise", "rank_swapping", "generalisation", "recoding", "pram", "imputation"],
 )
 def test_methods_run_from_their_forms(server: Server, browser: Any, method: str) -> None:
     with opened(browser, server) as page:

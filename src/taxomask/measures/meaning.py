@@ -69,9 +69,7 @@ HEADLINE: dict[str, Meaning] = {
             "SSE/SST",
         ),
         Meaning("headline.worst_column", "worst column", "The protected column that lost most."),
-        Meaning(
-            "headline.worst_loss", "worst loss", "The loss of that column, on the same scale as the loss.", "SSE/SST"
-        ),
+        Meaning("headline.worst_loss", "worst loss", "The loss of the worst column, on the same scale.", "SSE/SST"),
         Meaning(
             "headline.score",
             "score",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+import numpy as np
+
 from ..errors import SchemaError
-from ..microdata import Kind, Microdata
+from ..microdata import ContinuousColumn, Kind, Microdata
 from .base import chosen
 
-__all__ = ["each", "treatable"]
+__all__ = ["each", "too_coarse", "treatable"]
 
 Setting = TypeVar("Setting")
 
@@ -28,6 +30,14 @@ def treatable(
                 f"{method} cannot treat {name!r}, which is {kind}.", hint=f"Name attributes that are {listed}."
             )
     return names
+
+
+def too_coarse(data: Microdata, name: str) -> bool:
+    """Whether moments of a column cannot be exact, as its values are rounded when they are written: days, cents."""
+    grain, column = data.grain(name), data.columns[name]
+    assert isinstance(column, ContinuousColumn)
+    present = column.values[~column.missing]
+    return grain > 0 and len(present) > 0 and bool(grain > 1e-7 * np.ptp(present))
 
 
 def each(

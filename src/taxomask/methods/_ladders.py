@@ -116,7 +116,8 @@ class _Intervals(Ladder):
             group = joined[self.codes[present]]
             size = np.bincount(group)
             origin = float(self.column.values[present].min())
-            means = origin + np.bincount(group, self.column.values[present] - origin) / np.maximum(size, 1)
+            with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
+                means = origin + np.bincount(group, self.column.values[present] - origin) / np.maximum(size, 1)
             values = np.full(len(self.codes), np.nan)
             values[present] = means[group]
             return self.column.with_values(values)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..engines import Engine
 from ..microdata import ContinuousColumn, Kind, Microdata
-from ..microdata.resolution import resolution
+from ..microdata.decimals import resolution
 from .base import Masked, Method, Promise
 
 __all__ = ["rounded"]

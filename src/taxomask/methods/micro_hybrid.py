@@ -8,8 +8,10 @@ import numpy as np
 
 from ..checks import check_choice
 from ..engines import Engine, Memory
+from ..errors import SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..partition import Groups
+from ._attributes import too_coarse
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
 from .base import Masked, Method, Progress, Promise
 from .microaggregation import Microaggregation
@@ -39,7 +41,8 @@ class MicroHybrid(Method):
         Values of the domain are always drawn uniformly.
     synthesis
         ``"neighbourhood"``, as above, or ``"moments"``: the numerical values of each group are regenerated with exactly
-        its means and covariances (records with a missing number are treated as above).
+        its means and covariances. Records with a missing number are treated as above, and so are dates and decimals
+        that are rounded when they are written.
     algorithm, distance, scale, ordinal, block_size, attributes
         As in `Microaggregation`.
 
@@ -83,6 +86,12 @@ class MicroHybrid(Method):
         check_choice("candidates", self.candidates, get_args(Candidates))
         check_choice("draw", self.draw, get_args(Draw))
         check_choice("synthesis", self.synthesis, ["neighbourhood", "moments"])
+        if self.synthesis == "moments" and not self._numbers(data):
+            raise SchemaError(
+                f"synthesis='moments' keeps the moments of numbers, and {', '.join(self._attributes(data))} have none "
+                "that are not rounded when they are written.",
+                hint="Leave synthesis out: values are then drawn from their neighbourhood.",
+            )
         names = self._attributes(data)
         grouping, moments, *each = rng.spawn(2 + len(names))
         groups = self._grouping().groups_on(engine, data, grouping)
@@ -114,7 +123,9 @@ class MicroHybrid(Method):
         )
 
     def _numbers(self, data: Microdata) -> tuple[str, ...]:
-        return tuple(name for name in self._attributes(data) if isinstance(data.columns[name], ContinuousColumn))
+        """The attributes whose moments can be kept."""
+        names = [name for name in self._attributes(data) if data.schema[name].kind == Kind.CONTINUOUS]
+        return tuple(name for name in names if not too_coarse(data, name))
 
 
 def _replaced(method: MicroHybrid, column: Column, groups: Groups, rng: np.random.Generator) -> Column:

@@ -225,8 +225,9 @@ def _with_moments_of(original: Column, averaged: Column) -> Column:
         return averaged
     origin = before.min()
     found, wanted = present - origin, before - origin
+    deviation = np.std(found, ddof=1) if len(found) > 1 else 0.0  # 0 of numbers whose squares are too small, too
     alike = np.ptp(found) <= 1e-14 * np.abs(before).max()  # equal averages, up to rounding, cannot be stretched
-    stretch = 0.0 if alike else np.std(wanted, ddof=1) / np.std(found, ddof=1)
+    stretch = 0.0 if alike or deviation == 0 else np.std(wanted, ddof=1) / deviation
     return averaged.with_values(origin + (wanted.mean() + (averaged.values - origin - found.mean()) * stretch))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import check_choice, check_number
 from ..microdata import ContinuousColumn, Kind, Microdata
@@ -14,6 +15,8 @@ from ._kept import MissingStays, released_column
 from .base import Check, Limits, Masked, Method, Progress, Promise
 
 __all__ = ["KeptSigns", "MultiplicativeNoise"]
+
+Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,11 @@ class MultiplicativeNoise(Method):
             else:
                 spread = np.log1p(amount**2)
                 factors = rng.lognormal(-spread / 2, np.sqrt(spread), data.n)
-            columns[name] = column.with_values(column.values * factors)
+            with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
+                values = column.values * factors
+            if self.distribution == "lognormal":
+                values = _with_signs(column.values, values, data.grain(name))
+            columns[name] = column.with_values(values)
             zeros = int((column.values == 0).sum())
             if zeros:
                 notes.append(f"{name}: {zeros:,} zeros stay as they are.")
@@ -84,6 +91,13 @@ class MultiplicativeNoise(Method):
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.CONTINUOUS,), self.name)
+
+
+def _with_signs(before: Float, after: Float, grain: float) -> Float:
+    """Numbers that would be rounded to zero when they are written become the smallest that are not."""
+    lost = (np.abs(after) <= grain / 2) & (before != 0)
+    least = grain or float(np.finfo(np.float64).smallest_subnormal)
+    return np.where(lost, np.copysign(least, before), after)
 
 
 @dataclass(frozen=True)

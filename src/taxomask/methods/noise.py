@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_number
-from ..errors import DataError, PlanError
+from ..errors import DataError, PlanError, SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
-from ._attributes import treatable
+from ._attributes import too_coarse, treatable
 from ._kept import MissingStays, released_column
 from .base import Check, Masked, Method, Progress, Promise
 from .promises import half_units, moment_differences
@@ -77,13 +77,15 @@ class Noise(Method):
             if not isinstance(getattr(self, option), bool):
                 raise PlanError(f"{option} must be true or false; got {getattr(self, option)!r}.")
         names = self._attributes(data)
-        numbers = np.column_stack([_numbers(data.columns[name]) for name in names])
+        numbers, powers = below_one(np.column_stack([_numbers(data.columns[name]) for name in names]))
         noisy = numbers + amount * self._unit_noise(numbers, names, rng)
         for block in self._blocks(data):
             places = np.array([names.index(name) for name in block])
             rows = np.flatnonzero(_complete(numbers[:, places]))
             where = np.ix_(rows, places)
             noisy[where] = with_moments_of(numbers[where], noisy[where])
+        with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
+            noisy = np.ldexp(noisy, powers)
         columns = {name: _written(data.columns[name], noisy[:, i]) for i, name in enumerate(names)}
         still = [name for name, column in zip(names, numbers.T, strict=True) if _deviation(column) == 0]
         notes = tuple(f"{name}: does not vary, so no noise was added." for name in still)
@@ -124,8 +126,16 @@ class Noise(Method):
         varying = [
             name
             for name, column in columns.items()
-            if isinstance(column, ContinuousColumn) and _deviation(column.values) > 0
+            if isinstance(column, ContinuousColumn)
+            and np.nanmin(column.values, initial=np.inf) < np.nanmax(column.values, initial=-np.inf)
         ]
+        coarse = [name for name in varying if too_coarse(data, name)]
+        if coarse:
+            raise SchemaError(
+                f"the moments of {', '.join(coarse)} cannot be kept: such dates and decimals are rounded when they are "
+                "written.",
+                hint="Use keep_moments=False, or name other numbers in attributes=[…].",
+            )
         if not varying:
             return ()
         blocks = (tuple(varying),) if self.correlated else tuple((name,) for name in varying)
@@ -150,8 +160,9 @@ class KeptMoments(Promise):
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        before = np.column_stack([_numbers(original.columns[name]) for name in self.attributes])
+        before, powers = below_one(np.column_stack([_numbers(original.columns[name]) for name in self.attributes]))
         after = np.column_stack([_numbers(released_column(released, original, name)) for name in self.attributes])
+        after = np.ldexp(after, -powers)
         rows = _complete(before)
         before, after = before[rows], after[rows]
         unit = np.ptp(before, axis=0) + 1e-8 * np.abs(before).max(axis=0)  # decimal files do not keep every bit
@@ -164,6 +175,15 @@ class KeptMoments(Promise):
             holds,
             f"largest difference {difference:.1e} of the range",
         )
+
+
+def below_one(numbers: Float) -> tuple[Float, NDArray[np.int64]]:
+    """The columns of a table brought below 1 by powers of two, and these powers.
+
+    No digit changes; but squares of 1e200 would be infinite, and those of 1e-200 zero.
+    """
+    powers = np.array([int(np.frexp(np.nanmax(np.abs(column), initial=0.0))[1]) for column in numbers.T])
+    return np.ldexp(numbers, -powers), powers
 
 
 def with_moments_of(x: Float, y: Float) -> Float:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
-from ..microdata.casting import is_temporal
+from ..microdata.casting import grain
 from ..microdata.coding import code
 from ..microdata.frames import Frame
 from ..microdata.meanings import by_meaning
@@ -218,7 +217,7 @@ class MeanAndVariance(Promise):
             unit = float(np.ptp(x) + 1e-8 * np.abs(x).max()) or 1.0  # decimal files do not keep every bit
             single = np.ptp(y) == 0 < np.ptp(x)
             kept["mean" if single else "mean and variance"].append(name)
-            moved = max(_written_to(released.arrow_type(name)), float(half_units(original, (name,))[0]))
+            moved = max(0.5 * grain(released.arrow_type(name)), float(half_units(original, (name,))[0]))
             origin, rounding = x.min(), 1e-7 + moved / unit
             means = abs((y - origin).mean() - (x - origin).mean()) / unit
             spreads = 0.0 if single else abs(_deviation(y - origin) - _deviation(x - origin)) / unit
@@ -240,17 +239,6 @@ def _present(column: Column) -> NDArray[np.float64]:
 
 def _deviation(values: NDArray[np.float64]) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-
-
-def _written_to(kind: Any) -> float:
-    """By how much a number is rounded, at most, when it is written as a type of pyarrow that has a unit."""
-    import pyarrow.types as types
-
-    if kind is None:
-        return 0.0
-    if types.is_decimal(kind):
-        return 0.5 * 10.0**-kind.scale
-    return 0.5 if is_temporal(kind) else 0.0
 
 
 @dataclass(frozen=True)

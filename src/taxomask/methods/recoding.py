@@ -11,7 +11,7 @@ from ..errors import DataError, PlanError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.frames import Frame
 from ..microdata.sharing import alike
-from ..microdata.spelling import listing
+from ..microdata.spelling import listing, spell
 from ._attributes import each, treatable
 from ._kept import MissingStays, released_column
 from ._levels import cut, with_concepts
@@ -155,11 +155,12 @@ class ByRules(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         rules = ruled(original, self.attribute, self.rules, self.others)
         broken = rules.broken(released_column(released, original, self.attribute))
-        made, rest = listing(self.rules), "stay" if self.others is None else f"become {self.others!r}"
+        made = ", ".join(map(spell, self.rules))
+        rest = "are as they were" if self.others is None else f"are {spell(self.others)}"
         return Check(
-            f"every value of {self.attribute} is as the rules say: {made} for what they stand for; others {rest}",
+            f"every value of {self.attribute} for which there is a rule has become {made}; all others {rest}",
             broken == 0,
-            f"{broken:,} are not",
+            f"{broken:,} differ",
         )
 
 

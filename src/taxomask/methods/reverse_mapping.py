@@ -227,18 +227,18 @@ class OriginalValues(Promise):
         assert isinstance(masked, ReverseMapped)
         if masked.linked:
             return Permutation(masked.attributes).check(original, released, masked)
-        worst, allowed, strange = 0.0, 1.0, 0
+        worst, allowed, strange, holds = 0.0, 0.0, 0, True
         for name in masked.attributes:
             before, after = original.columns[name], code(released, original.schema[name]).column
             x, z = np.sort(rank_keys(before)[~before.missing]), np.sort(rank_keys(after, before)[~after.missing])
             strange += int((~np.isin(z, x)).sum())
             if len(x) and len(z):
                 gap = np.searchsorted(x, x, side="right") / len(x) - np.searchsorted(z, x, side="right") / len(z)
-                worst = max(worst, float(np.abs(gap).max()))
-                allowed = min(allowed, 1 / min(len(x), len(z)))
+                largest, own = float(np.abs(gap).max()), 1 / min(len(x), len(z))  # of this attribute, by its values
+                worst, allowed, holds = max(worst, largest), max(allowed, own), holds and largest <= own
         return Check(
             f"the values of {', '.join(masked.attributes)} are original ones, and as frequent, within {allowed:.2g}",
-            worst <= allowed and not strange,
+            holds and not strange,
             f"the largest difference of distributions is {worst:.2g}; {strange:,} values are not original ones",
         )
 

@@ -18,6 +18,7 @@ from .base import Check, Masked, Method, Progress, Promise
 __all__ = ["KeptTotal", "Multiples", "Rounding"]
 
 Float = NDArray[np.float64]
+_FINE = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Rounding(Method):
     Parameters
     ----------
     base
-        One for all continuous quasi-identifiers, or a mapping from attributes to bases.
+        One for all continuous quasi-identifiers, or a mapping from attributes to bases; a whole number for dates and
+        times, in their own unit, counted from 1970 (or midnight).
     random
         False: to the nearest multiple, halves to the even one. True: up or down at random, with probabilities such that
         the expected value is the original one; the choices are tied together (systematic sampling in random order) so
@@ -66,11 +68,12 @@ class Rounding(Method):
         for name, base in self._bases(data).items():
             column = data.columns[name]
             assert isinstance(column, ContinuousColumn)
-            times = column.values / base
+            times = _in_bases(column.values, base)
             if self.random:
                 present = rng.permutation(np.flatnonzero(~column.missing))
                 times[present] = _up_or_down(times[present], rng)
-            columns[name] = column.with_values(_times(np.rint(times), base))
+            rounded = _times(np.rint(times), base)
+            columns[name] = column.with_values(np.where(np.abs(times) < _FINE, rounded, column.values))
         return Masked(data.replace(columns))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
@@ -90,7 +93,16 @@ class Rounding(Method):
 
     def _bases(self, data: Microdata) -> dict[str, float]:
         bases = each(data, self.base, (Kind.CONTINUOUS,), self.name)
-        return {name: check_number("base", base, above=0, at_most=1e300) for name, base in bases.items()}
+        checked = {name: check_number("base", base, above=0, at_most=1e300) for name, base in bases.items()}
+        for name, base in checked.items():
+            grain = data.grain(name)
+            if grain and abs(base / grain - round(base / grain)) > 1e-9:
+                raise PlanError(
+                    f"column {name!r} holds {data.frame.arrow_type(name)}, whose values are multiples of {grain:g} and "
+                    f"cannot be multiples of {base:g}.",
+                    hint=f"Give it a base of its own that is a multiple of {grain:g}: base={{{name!r}: …}}.",
+                )
+        return checked
 
 
 @dataclass(frozen=True)
@@ -105,8 +117,11 @@ class Multiples(Promise):
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         values = _present(released_column(released, original, self.attribute))
+        times = _in_bases(values, self.base)
         # A number cannot be nearer to a decimal multiple than its last bits.
-        away = np.abs(values - _times(np.rint(values / self.base), self.base)) > 1e-12 * np.abs(values)
+        bits = 1e-6 if _is_narrow(released, self.attribute) else 1e-12
+        away = np.abs(values - _times(np.rint(times), self.base)) > bits * np.abs(values)
+        away &= np.abs(times) < _FINE
         return Check(
             f"every number of {self.attribute} is a multiple of {self.base:g}",
             not away.any(),
@@ -124,13 +139,27 @@ class KeptTotal(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         before = original.columns[self.attribute]
         after = released_column(released, original, self.attribute)
-        difference = abs(_present(after).sum() - _present(before).sum())
-        slack = 1e-12 * np.abs(_present(before)).sum()  # of adding up
+        bits = 1e-6 if _is_narrow(released, self.attribute) else 1e-12
+        assert isinstance(before, ContinuousColumn)
+        assert isinstance(after, ContinuousColumn)
+        slack = float(np.nansum(bits * np.abs(before.values)))  # of adding up
+        difference = abs(float(np.nansum(after.values - before.values)))
         return Check(
             f"the total of {self.attribute} changes by less than {self.base:g}",
             bool(difference <= self.base + slack),
             f"by {difference:g}",
         )
+
+
+def _in_bases(values: Float, base: float) -> Float:
+    """How many bases each number has; ± ``_FINE`` for one of which neighbours lie further apart than a base."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / base, -_FINE, _FINE)
+
+
+def _is_narrow(frame: Frame, name: str) -> bool:
+    """Whether a column holds numbers of seven digits."""
+    return str(frame.arrow_type(name)) in ("float", "halffloat")
 
 
 def _up_or_down(times: Float, rng: np.random.Generator) -> Float:

@@ -19,7 +19,7 @@ from .spelling import listing, spell
 if TYPE_CHECKING:
     from ..taxonomy.distances import Distance
 
-__all__ = ["Attribute", "Kind", "Role"]
+__all__ = ["Attribute", "Kind", "Role", "values_in_words"]
 
 
 class Role(StrEnum):
@@ -128,14 +128,8 @@ class Attribute:
             raise self._error(f"a {self.role} needs a kind.", f"Choose one of {listing(map(str, Kind))}.")
 
     def __repr__(self) -> str:
-        facts = [str(one) for one in (self.role or "undecided", self.kind, self.values_in_words) if one]
+        facts = [str(one) for one in (self.role or "undecided", self.kind, values_in_words(self)) if one]
         return line(f"<Attribute {self.name!r}: {', '.join(facts)}>")
-
-    @property
-    def values_in_words(self) -> str:
-        """Where its values come from, if not from a plain list: the taxonomies, or how long the scale is."""
-        names = [one if isinstance(one, str) else one.name for one, _ in self.sources]
-        return ", ".join(names) or (f"{len(self.order)} categories in order" if self.order else "")
 
     # ----------------------------------------------------------------------------------- its taxonomies
 
@@ -307,6 +301,12 @@ class Attribute:
             get_distance(self.distance)
         except TaxonomyError as error:
             raise self._error(error.message, error.hint) from None
+
+
+def values_in_words(attribute: Attribute) -> str:
+    """Where the values of an attribute come from: its taxonomies, or how long its scale is."""
+    names = [one if isinstance(one, str) else one.name for one, _ in attribute.sources]
+    return ", ".join(names) or (f"{len(attribute.order)} categories in order" if attribute.order else "")
 
 
 def _is_weight(value: Any) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .distinct import Distinct
 
-__all__ = ["Values", "fit", "held", "is_temporal", "take"]
+__all__ = ["Values", "fit", "grain", "held", "is_temporal", "take"]
 
 Array: TypeAlias = Any  # pyarrow.Array
 DataType: TypeAlias = Any  # pyarrow.DataType
@@ -28,6 +28,22 @@ def held(value: float, dtype: DataType) -> float:
     import pyarrow.types as types
 
     return float(dtype.to_pandas_dtype()(value)) if dtype is not None and types.is_floating(dtype) else value
+
+
+def grain(dtype: DataType | None) -> float:
+    """What all numbers in a column of a type are multiples of, however they are computed; 0 if they can be any.
+
+    >>> import pyarrow as pa
+    >>> grain(pa.date32()), grain(pa.decimal128(10, 2)), grain(pa.int64())
+    (1.0, 0.01, 0.0)
+    """
+    import pyarrow.types as types
+
+    if dtype is None or types.is_dictionary(dtype):
+        return 0.0 if dtype is None else grain(dtype.value_type)
+    if is_temporal(dtype):
+        return 1.0
+    return 10.0**-dtype.scale if types.is_decimal(dtype) else 0.0
 
 
 def fit(values: Values, dtype: DataType) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import DataError, SchemaError, did_you_mean
 from ..showing import few, line
 from .attribute import Kind, Role
-from .casting import Values, fit
+from .casting import Values, fit, grain
 from .coding import Note, code
 from .columns import CategoricalColumn, Column, ContinuousColumn
 from .distinct import Distinct
@@ -182,6 +182,10 @@ class Microdata:
 
         return nw.from_native(self.to_column(name), eager_only=True).to_arrow().replace_schema_metadata(None)
 
+    def grain(self, name: str) -> float:
+        """What the numbers of a column are rounded to when they are written: a day, 0.01; 0 if they can be any."""
+        return grain(self._frame.arrow_type(name))
+
     def _kept_rows(self) -> NDArray[np.int64] | None:
         """The rows of the records; None if they are all rows in their order."""
         whole = self.n == self._frame.n and bool((self.rows == np.arange(self.n)).all())
@@ -196,6 +200,7 @@ class Microdata:
         if isinstance(column, CategoricalColumn):
             return _decode_categories(column, marker)
         assert isinstance(column, ContinuousColumn)
+        column.check_finite()
         dtype = self._frame.arrow_type(name)
         if dtype is None:
             return column.values

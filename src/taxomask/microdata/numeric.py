@@ -14,6 +14,7 @@ from .attribute import Attribute
 from .casting import is_temporal
 from .distinct import encode
 from .frames import Frame
+from .resolution import Resolution
 from .spelling import spell
 
 __all__ = ["NUMBER", "Numbers", "is_text", "numbers_of", "present_values", "read_numbers", "trimmed", "write_numbers"]
@@ -160,7 +161,10 @@ def _from_numbers(array: Array, name: str) -> NDArray[np.float64]:
         hint = "Make its kind 'nominal'." if kind == "nominal" else "Give it the role 'other' without a kind."
         raise DataError(f"column {name!r} holds {dtype}, which cannot be continuous.", hint=hint)
     floats = array.cast(pa.float64(), safe=False).fill_null(np.nan)
-    return np.array(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+    values = np.array(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+    if types.is_decimal(dtype) and dtype.scale > 0:  # the cast makes 0.30000000000000004 of 0.3
+        return Resolution(min(dtype.scale, 22)).rounded(values)
+    return values
 
 
 def _from_text(array: Array, name: str) -> NDArray[np.float64]:

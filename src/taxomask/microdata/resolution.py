@@ -1,29 +1,22 @@
-"""How finely a column of numbers is released: with two decimals more than its original values have."""
+"""Numbers with so many decimals: which ones a column can hold, and how many decimals it has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError
-from .attribute import MOST_DECIMALS, Attribute
-from .casting import is_temporal
-from .frames import Frame
-from .numeric import is_text, numbers_of, present_values, trimmed
+from .attribute import MOST_DECIMALS
 
-__all__ = ["Resolution", "decimals_of", "resolution"]
+__all__ = ["Resolution", "decimals_of"]
 
 Float: TypeAlias = NDArray[np.float64]
-_MORE = 2  # decimals than the original values: what an average tells beyond them
 _CHUNK = 1 << 16
 _SURE = 2.0**51  # up to here a product with a power of ten is near enough to the whole number that is meant
 _WHOLE = 2.0**53  # from here on the numbers that a double can hold lie further apart than the decimals
-_TEXT = r"^[+-]?[0-9]*\.?(?P<fraction>[0-9]*)(?:[eE](?P<exponent>[+-]?[0-9]+))?$"
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True)
@@ -75,7 +68,8 @@ class Resolution:
         if self.decimals is None and self.unit == 1:
             return self._as_held(values)
         per = 10.0 ** (self.decimals or 0)
-        times = values * per / self.unit
+        with np.errstate(over="ignore"):  # beyond all numbers is beyond the decimals, too
+            times = values * per / self.unit
         near = np.rint(times)
         large = np.flatnonzero(np.abs(times) >= _SURE)
         if len(large):
@@ -110,64 +104,15 @@ class Resolution:
         if self.decimals is None:
             yield from (self, replace(self, unit=1)) if self.unit > 1 else ()
             return
-        for decimals in range(self.decimals, MOST_DECIMALS + _MORE + 1):
-            yield replace(self, decimals=decimals)
+        for decimals in range(self.decimals, 23):
+            yield replace(self, decimals=decimals)  # a power of ten above 10^22 is not exact
 
     def _as_held(self, values: Float) -> Float:
-        return values if self.held == "float64" else values.astype(self.held).astype(np.float64)
-
-
-def resolution(frame: Frame, attribute: Attribute, *, exact: bool = False) -> Resolution:
-    """How finely a continuous column of a table is released.
-
-    As `Attribute.decimals` says. By default, as many decimals as the values of the column have and two more; a day, an
-    hour, a minute or a second where all dates and times are whole ones. What a type cannot hold is never asked for: a
-    column of decimals (such as numeric(10, 2) in a database) keeps its own.
-
-    Parameters
-    ----------
-    exact
-        Only what the type asks for, unless the attribute says how many decimals.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> age = Attribute("age", role="quasi_identifier", kind="continuous")
-    >>> resolution(Frame(pa.table({"age": [20, 31]})), age)
-    Resolution(decimals=2, unit=1, held='float64')
-    >>> resolution(Frame(pa.table({"age": ["20.50", "31"]})), age).decimals
-    4
-    """
-    import pyarrow.types as types
-
-    array = present_values(frame, attribute)
-    kind, asked = array.type, attribute.decimals
-    exact = asked == "exact" or (exact and asked is None)
-    if is_temporal(kind):
-        if isinstance(asked, int):
-            raise DataError(
-                f"column {attribute.name!r} holds {kind}, which has no decimals.",
-                hint="Leave decimals out: dates and times keep their resolution.",
-            )
-        return Resolution(unit=1 if exact else _ticks(array))
-    held = str(kind.to_pandas_dtype().__name__) if types.is_floating(kind) else "float64"
-    decimals = asked if isinstance(asked, int) else None if exact else _decimals(array, attribute.name, held)
-    if types.is_decimal(kind):
-        if kind.scale < 0:
-            return Resolution(unit=10**-kind.scale)
-        decimals = kind.scale if decimals is None else min(decimals, kind.scale)
-    return Resolution(decimals, held=held)
-
-
-def _decimals(array: Any, name: str, held: str) -> int | None:
-    """Two more than the values have; None where they use all that a number can hold."""
-    import pyarrow.types as types
-
-    if types.is_integer(array.type) or types.is_null(array.type):
-        found: int | None = 0
-    else:
-        found = _text_decimals(array) if is_text(array.type) else decimals_of(numbers_of(array, name), held)
-    return None if found is None or found > MOST_DECIMALS else found + _MORE
+        if self.held == "float64":
+            return values
+        with np.errstate(over="ignore"):
+            narrow = values.astype(self.held).astype(np.float64)
+        return np.where(np.isinf(narrow), values, narrow)  # too large for the type, which gives way to a wider one
 
 
 def decimals_of(values: Float, held: str = "float64") -> int | None:
@@ -187,28 +132,3 @@ def decimals_of(values: Float, held: str = "float64") -> int | None:
             if found > MOST_DECIMALS:
                 return None
     return found
-
-
-def _text_decimals(array: Any) -> int:
-    """The decimals of numbers as they are written: "12.50" has two, "1.5e-3" has four."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    parts = pc.extract_regex(trimmed(array).unique().drop_null(), _TEXT)
-    fraction, exponent = parts.field("fraction"), parts.field("exponent")
-    power = pc.if_else(pc.equal(exponent, ""), "0", exponent).cast(pa.int64())
-    return max(pc.max(pc.subtract(pc.utf8_length(fraction), power)).as_py() or 0, 0)
-
-
-def _ticks(array: Any) -> int:
-    """How many ticks the day, hour, minute, second or part of one has of which all values are multiples."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_date32(array.type):
-        return 1
-    per_second = 1000 if types.is_date64(array.type) else _PER_SECOND[array.type.unit]
-    whole = array.drop_null().view(pa.int64() if array.type.bit_width == 64 else pa.int32()).to_numpy()
-    sizes = [seconds * per_second for seconds in (86_400, 3_600, 60, 1)]
-    sizes += [size for size in (1_000_000, 1_000) if size < per_second]
-    return next((size for size in sizes if not (whole % size).any()), 1)

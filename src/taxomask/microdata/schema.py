@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import SchemaError, did_you_mean
 from ..showing import few, line, view
 from ..taxonomy import Taxonomy
-from .attribute import BUILTIN, Attribute, Role, Source
+from .attribute import BUILTIN, Attribute, Role, Source, values_in_words
 from .spelling import listing
 from .yaml_file import read_yaml
 
@@ -99,7 +99,7 @@ class Schema(Mapping[str, Attribute]):
     def _repr_html_(self) -> str:
         counted = [f"{len(self.by_role(role))} {role or 'undecided'}" for role in (*Role, None) if self.by_role(role)]
         rows: list[tuple[str, ...]] = [
-            (name, str(one.role or "undecided"), str(one.kind or "–"), one.values_in_words, one.note)
+            (name, str(one.role or "undecided"), str(one.kind or "–"), values_in_words(one), one.note)
             for name, one in self.items()
         ]
         header: tuple[str, ...] = ("column", "role", "kind", "values", "note")

@@ -7,10 +7,10 @@ numbers[n, w + 1]
     squared norm.
 extra = (codes[n, e], values[n, e'], attributes[e, 5], far[e], whole, tables)
     All other attributes. A row of ``attributes`` is a rule (0 mean with missing values, 1 median, 2 convex median,
-    3 Mean_M, 4 mode), where its tables start, how many codes there are, the code for missing, and the rounding of the
-    sums of rule 3 (see ``_centre_kernels.py``). The ``values`` count for rule 0 only. ``whole`` are the tables that choose the released category, in whole numbers; ``tables`` the terms
-    that it loses, or the coordinates of levels. ``far`` is the term of a missing and a present value, or of different
-    codes (rule 4).
+    3 Mean_M, 4 mode), where its tables start, how many codes there are, the code for missing, and the rounding of sums
+    for rule 3 (see ``_centre_kernels.py``). The ``values`` count for rule 0 only. ``whole`` are the tables that choose
+    the released category, in whole numbers; ``tables`` the terms that it loses, or the coordinates of levels. ``far``
+    is the term of a missing and a present value, or of different codes (rule 4).
 parts = (group[n], slot[n], members[g, most], count[g], sums[g, w + 2], away[n, e], used[1])
     The groups. ``sums`` are those of numbers, then the loss. ``away[i, b]`` is the whole-number distance of record i to
     its group (rule 3), or how many there have its code (rule 4).

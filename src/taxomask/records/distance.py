@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_choice
-from ..errors import SchemaError, did_you_mean
+from ..errors import DataError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..semantics import category_marginality
 from ..showing import few, line
@@ -229,6 +229,12 @@ def _term(column: Column, distance: Formula, scale: Scale) -> Term:
     weight = column.attribute.weight
     if isinstance(column, ContinuousColumn):
         square = _variance(column.values) * (2 if distance == "s" else 1)
+        if not np.isfinite(square):
+            raise DataError(
+                f"column {column.attribute.name!r} holds numbers as large as {np.nanmax(np.abs(column.values)):.2g}: "
+                "distances between them cannot be computed.",
+                hint="Divide the column by a large number first, so that its squares are below 1e308.",
+            )
         return NumberTerm(column.attribute.name, *_coordinates(column.values, square, weight))
     assert isinstance(column, CategoricalColumn)
     if column.attribute.kind == Kind.ORDINAL:
@@ -301,4 +307,5 @@ def _category_factor(column: CategoricalColumn, scale: Scale) -> float:
 def _variance(values: Float) -> float:
     """The sample variance of the values that are not missing, counted from the smallest."""
     present = values[~np.isnan(values)]
-    return float(np.var(present - present.min(), ddof=1)) if len(present) > 1 else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.var(present - present.min(), ddof=1)) if len(present) > 1 else 0.0

@@ -95,18 +95,16 @@ def _changed(data: Microdata, released: Frame, name: str) -> int:
 
 
 def _change(data: Microdata, masked: Masked, promises: tuple[Promise, ...], changed: Mapping[str, int]) -> Check:
-    """The original table is no release, unless all that the method replaced is protected as it is."""
+    """The original table is no release, unless what the method replaced is protected as it is."""
+    listed = ", ".join(changed) or "any column"
     cells = sum(changed.values())
     if cells:
-        return Check(_SOME_CHANGE, True, f"{cells:,} cells in {sum(map(bool, changed.values()))} columns changed")
-    listed = ", ".join(changed)
+        where = ", ".join(name for name, count in changed.items() if count)
+        return Check(_SOME_CHANGE, True, f"{cells:,} cells of {where} changed")
     enough = {name for promise in promises for name in promise.suffices_for(masked)}
-    if enough.issuperset(changed) and enough:
-        return Check(
-            f"{listed or 'the table'} needs no change",
-            True,
-            "what is promised holds in the original already: nothing had to be changed",
-        )
+    if enough and enough.issuperset(changed):
+        already = "what is promised of them holds in the original already: nothing had to be changed"
+        return Check(f"{', '.join(changed or enough)} need no change", True, already)
     if changed and all(data.columns[name].missing.all() for name in changed):
-        return Check(f"{listed} has no value to protect", True, "all cells are missing")
-    return Check(_SOME_CHANGE, False, f"no cell of {listed} changed" if changed else "no column was replaced")
+        return Check(f"{listed} hold no value to protect", True, "all cells are missing")
+    return Check(_SOME_CHANGE, False, f"no cell of {listed} changed")

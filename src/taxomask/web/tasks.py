@@ -12,13 +12,15 @@ from typing import Any
 
 from ..carrying_out import read_for, run
 from ..comparison import Point, RUMap, compare
+from ..engines import Memory
 from ..errors import DataError, PlanError, TaxomaskError
 from ..evaluation import Evaluation
 from ..evaluation_page import page
 from ..measures.plain import plain
+from ..microdata import Microdata
 from ..microdata.files import FORMATS
 from ..plan import Plan, make_method
-from ..release import protect
+from ..release import protect_on
 from ..report import figures
 from ..taxonomy import builtin
 from .describing import concepts, cover, describe
@@ -79,7 +81,8 @@ def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path
     for size in (SAMPLES[0], *SAMPLES):  # the first also loads what is compiled
         sample = table.take(np.sort(order[:size]))
         started = time.perf_counter()
-        protect(sample, plan.attributes, plan.method, seed=0).evaluate()
+        data = Microdata.from_frame(sample, plan.attributes)
+        protect_on(Memory(), data, plan.method, seed=0).evaluate()
         seconds.append(time.perf_counter() - started)
         sizes.append(sample.num_rows)
         report("progress", (len(seconds) / (1 + len(SAMPLES)), "estimating"))
