@@ -16,7 +16,6 @@ import pytest
 
 import taxomask as tm
 from cli.conftest import ATTRIBUTES, Run, write_plan
-from taxomask.evaluation import evaluate_release
 from taxomask.evaluation_page import page
 from taxomask.measures.meaning import HEADLINE, MEASURES
 from taxomask.measures.risk.evaluation import Risk
@@ -54,7 +53,7 @@ def test_columns_that_nobody_touched_do_not_make_a_loss_smaller() -> None:
     for untouched in (0, 20):
         table, schema = wide(untouched)
         release = tm.protect(table, schema, tm.Microaggregation(5), seed=1)
-        found += [tm.evaluate(table, release.data, schema), evaluate_release(release)]
+        found += [tm.evaluate(table, release.data, schema), release.evaluate()]
     first = found[0].headline["loss"]
     assert 0.05 < first < 0.2
     assert {one.headline["loss"] for one in found} == {first}
@@ -246,7 +245,7 @@ def test_every_measure_has_its_meaning() -> None:
 
 def test_a_report_says_what_every_figure_is() -> None:
     found = evaluated()
-    values = page(found, None, None)
+    values = page(found, None)
     text = render("evaluation.html", compared=None, **values)
     (score,) = (card for card in values["cards"] if card["name"] == "score")
     assert "interval disclosure" in score["about"]
@@ -273,7 +272,7 @@ def test_charts_say_how_many_categories_there_are_and_what_vanished() -> None:
     )
     codes = ["25001", "4019"] * 49
     tables = (pa.table({"job": before, "dx": codes}), pa.table({"job": after, "dx": ["25001"] * 97 + ["250"]}))
-    values = page(tm.evaluate(*tables, schema), None, None)
+    values = page(tm.evaluate(*tables, schema), None)
     job, dx = (column["words"] for column in values["columns"])
     assert job == (
         "49 categories before, 14 after; 35 vanished, which 70 records had. The chart shows the 12 commonest of 49."

@@ -33,15 +33,15 @@ RUNNER = """
 import os, sys
 from taxomask.cli import main
 import taxomask as tm
-from taxomask.carrying_out import carry_out
+from taxomask.carrying_out import run
 from taxomask.plan import Plan
 plan, data, target = sys.argv[1:4]
-carry_out(Plan.read(plan), data=data, output=target.replace("out", "warm"), force=True)
+run(Plan.read(plan), data=data, output=target.replace("out", "warm"), force=True)
 print("ready", flush=True)
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
-        carry_out(Plan.read(plan), data=data, output=target, force=True)
+        run(Plan.read(plan), data=data, output=target, force=True)
         os._exit(0)
     print(child, flush=True)
     os.waitpid(child, 0)

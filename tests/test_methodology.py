@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from taxomask.methodology import methodology
+from taxomask.release.note import methodology
 
 TABLE = pa.table(
     {
@@ -32,7 +32,7 @@ SEED = 987654321
 
 
 def note(method: tm.methods.Method) -> str:
-    return methodology(tm.protect(TABLE, SCHEMA, method, seed=SEED), method)
+    return methodology(tm.protect(TABLE, SCHEMA, method, seed=SEED))
 
 
 def test_it_names_method_columns_and_promises() -> None:

@@ -17,7 +17,6 @@ PROGRAM = """
 import hashlib, json
 import numpy as np, pyarrow as pa
 import taxomask as tm
-from taxomask.evaluation import evaluate_release
 
 rng = np.random.default_rng(0)
 n = 12_000  # long enough for sums to be cut
@@ -29,7 +28,7 @@ schema = tm.Schema([
     tm.Attribute("pay", role="confidential", kind="continuous"),
 ])
 release = tm.protect(table, schema, METHOD, seed=1)
-found = [release.audit["sha256"]["released"], evaluate_release(release).to_dict() if MEASURED else None]
+found = [release.audit["sha256"]["released"], release.evaluate().to_dict() if MEASURED else None]
 print(hashlib.sha256(json.dumps(found).encode()).hexdigest())
 """
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import ATTRIBUTES, Run, write_plan
-from taxomask.carrying_out import carry_out
-from taxomask.evaluation import evaluate_release
+from taxomask.carrying_out import run
 from taxomask.plan import Plan
 
 
@@ -27,10 +26,10 @@ def command(folder: Path, *options: str | Path) -> tuple[str | Path, ...]:
 @pytest.mark.parametrize("method", ["{name: microaggregation, k: 3}", "{name: micro_hybrid, k: 3}"])
 def test_a_file_is_measured_like_the_release_in_memory(run: Run, folder: Path, method: str) -> None:
     write_plan(folder, ATTRIBUTES + "seed: 9\n", method)
-    outcome = carry_out(Plan.read(folder / "plan.yaml"), output=str(folder / "out.csv"))
+    outcome = run(Plan.read(folder / "plan.yaml"), output=str(folder / "out.csv"))
     code, out, _ = run(*command(folder, "--json"))
     assert code == 0
-    found, expected = json.loads(out), evaluate_release(outcome.release).to_dict()
+    found, expected = json.loads(out), outcome.release.evaluate().to_dict()
     assert found["headline"] == pytest.approx(expected["headline"])
     assert found["risk"]["linkage"] == expected["risk"]["linkage"]
     assert found["utility"]["overall"]["each"] == pytest.approx(expected["utility"]["overall"]["each"])

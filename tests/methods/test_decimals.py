@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import taxomask as tm
-from taxomask.carrying_out import carry_out
+from taxomask.carrying_out import run
 from taxomask.methods.base import Method
 from taxomask.microdata import read_table
 from taxomask.plan import Plan
@@ -65,7 +65,7 @@ def test_a_german_csv(tmp_path: Path) -> None:
     files = []
     for engine in ("memory", "local"):
         target = tmp_path / f"{engine}.csv"
-        carry_out(Plan.from_dict({**plan, "engine": engine}, tmp_path), output=str(target))
+        run(Plan.from_dict({**plan, "engine": engine}, tmp_path), output=str(target))
         files.append(target.read_text(encoding="utf-8"))
     assert files[0] == "größe;alter\n" + "2,26;20,33\n" * 3
     assert files[1] == files[0]
@@ -79,7 +79,7 @@ def test_the_plan_says_how_many(tmp_path: Path) -> None:
     )
     plan = Plan.read(tmp_path / "plan.yaml")
     assert plan.to_dict()["attributes"][0]["decimals"] == 1
-    carry_out(plan)
+    run(plan)
     assert (tmp_path / "out.csv").read_text() == "x\n67.7\n67.7\n67.7\n"
 
 
@@ -103,7 +103,7 @@ def test_parquet_keeps_its_types(tmp_path: Path, kind: pa.DataType, expected: st
             "engine": engine,
         }
         out = tmp_path / f"{engine}.parquet"
-        carry_out(Plan.from_dict(plan, tmp_path), output=str(out))
+        run(Plan.from_dict(plan, tmp_path), output=str(out))
         column = read_table(out)["x"]
         assert column.type == kind
         assert column.cast(pa.string()).to_pylist() == [expected] * 3
