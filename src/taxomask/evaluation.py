@@ -232,8 +232,12 @@ def measured(
     of.remove((Risk, "linkage"))
     facts = _Facts(original, released, columns, linked, control, weights, seed)
     items, seconds = [(facts, *one) for one in of], [costs[one] for one in of]
-    found = dict(zip(of, engine.map(_measure, items, "measuring", main=True, costs=seconds), strict=True))
-    found[Risk, "linkage"] = linkage_in_blocks(engine, original, released) if linked else None
+    linking = costs[Risk, "linkage"] / (sum(costs.values()) or 1.0) if linked else 0.0
+    rest = engine.part(0.0, 1.0 - linking)
+    found = dict(zip(of, rest.map(_measure, items, "measuring", main=True, costs=seconds), strict=True))
+    found[Risk, "linkage"] = None
+    if linked:
+        found[Risk, "linkage"] = linkage_in_blocks(engine.part(1.0 - linking, linking), original, released)
     utility, risk = ({name: value for (kind, name), value in found.items() if kind is one} for one in (Utility, Risk))
     return _summed_up(original, released, protected, Utility(**utility), Risk(**risk))
 

@@ -1,4 +1,4 @@
-"""Engines that live as long as the session, and a table with columns of every sort."""
+"""Workers that live as long as the session, and a table with columns of every sort."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ import taxomask as tm
 from engines.processes import Processes
 from microdata.formats.conftest import postgresql, small_disk  # noqa: F401 - fixtures
 from taxomask import examples
-from taxomask.engines import DaskEngine, Engine, LocalEngine, Store
-from taxomask.engines.coding import open_stored
-from taxomask.methodology import methodology
-from taxomask.microdata.files import Source, read_table
-from taxomask.spreading import protect_stored, publish_stored
+from taxomask.engines import DaskCluster, Files, Scratch, Threads, Told, Workers, read_coded
+from taxomask.engines.scratch import LARGE
+from taxomask.microdata.files import read_table
+from taxomask.release import protect_on
+from taxomask.release.write import Options, write
 
 N = 240
 SEED = 7
@@ -76,12 +76,18 @@ def all_sorts(n: int = N) -> pa.Table:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run: the release with its checks, its files with their hashes, and the public note."""
+    """What became of a run: the release with its checks, its tables, their files with their hashes, and the note."""
 
     release: tm.Release
-    where: Path
+    tables: tuple[str, ...]
     files: dict[str, str]
     note: str
+    groups: list[int] | None
+    swaps: dict[str, list[Any]] | None
+
+    @property
+    def where(self) -> Path:
+        return Path(self.tables[0])
 
     @property
     def table(self) -> pa.Table:
@@ -89,28 +95,48 @@ class Outcome:
 
 
 def on_engine(
-    engine: Engine,
+    workers: Workers,
     data: Path | str,
     method: tm.methods.Method,
     target: Path | str,
     *,
     schema: tm.Schema = SCHEMA,
-    like: Source | None = None,
     scratch: Path | None = None,
+    large: int = LARGE,
+    text: tuple[str, ...] = (),
+    told: Told | None = None,
     **options: Any,
 ) -> Outcome:
-    """Protect a table on an engine; a target that ends in a slash is a folder."""
-    where = Path(target)
-    with Store.temporary((scratch or where.parent if "://" not in str(target) else Path()) / "taxomask") as store:
-        site = open_stored(
-            str(data), schema, store, engine, text=options.pop("text", ()), report=options.pop("report", None)
-        )
-        release = protect_stored(site, method, seed=SEED)
-        note = lambda checked: methodology(checked, method)  # noqa: E731
-        release, publication = publish_stored(site, release, str(target), note=note, like=like, **options)
-    files = sorted(where.iterdir()) if where.is_dir() else [path for path in (where,) if path.exists()]
-    hashes = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-    return Outcome(release, where, hashes, publication.note.read_text())
+    """Protect a table in files; a target that ends in a slash is a folder."""
+    beside = Path() if "://" in str(target) else Path(target).parent
+    with Scratch.temporary((scratch or beside) / "taxomask", large=large) as folder:
+        engine = Files(workers, folder, told)
+        release = protect_on(engine, read_coded(str(data), schema, engine, text=text), method, seed=SEED)
+        return outcome(release, target, **options)
+
+
+def outcome(release: tm.Release, target: Path | str, **options: Any) -> Outcome:
+    """Write a release, wherever it lies."""
+    groups, swaps = release.groups, release.swaps
+    done = write(release, str(target), Options(**options))
+    return Outcome(
+        done.release,
+        done.tables,
+        hashes(done.tables),
+        done.note.read_text(),
+        None if groups is None else groups.tolist(),
+        None if swaps is None else {name: pairs.tolist() for name, pairs in swaps.items()},
+    )
+
+
+def hashes(tables: tuple[str, ...]) -> dict[str, str]:
+    """The hash of each file, by its name; where there are several tables, with the number of its table."""
+    found = {}
+    for number, table in enumerate(map(Path, tables)):
+        for file in sorted(table.iterdir()) if table.is_dir() else [table] if table.exists() else []:
+            name = file.name if len(tables) == 1 else f"{number}/{file.name}"
+            found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -122,27 +148,27 @@ def parquet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def local() -> Iterator[LocalEngine]:
-    with LocalEngine(workers=3) as engine:
-        yield engine
+def local() -> Iterator[Threads]:
+    with Threads(workers=3) as workers:
+        yield workers
 
 
 @pytest.fixture(scope="session")
-def one_worker() -> Iterator[DaskEngine]:
-    with DaskEngine(workers=1) as engine:
-        yield engine
+def one_worker() -> Iterator[DaskCluster]:
+    with DaskCluster(workers=1) as workers:
+        yield workers
 
 
 @pytest.fixture(scope="session")
-def two_workers() -> Iterator[DaskEngine]:
-    with DaskEngine(workers=2) as engine:
-        yield engine
+def two_workers() -> Iterator[DaskCluster]:
+    with DaskCluster(workers=2) as workers:
+        yield workers
 
 
 @pytest.fixture(scope="session")
-def four_workers() -> Iterator[DaskEngine]:
-    with DaskEngine(workers=4) as engine:
-        yield engine
+def four_workers() -> Iterator[DaskCluster]:
+    with DaskCluster(workers=4) as workers:
+        yield workers
 
 
 @pytest.fixture

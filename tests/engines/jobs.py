@@ -1,56 +1,53 @@
-"""Jobs that workers import by name."""
+"""Functions that workers import by name."""
 
 from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from taxomask.engines import Store
 from taxomask.errors import DataError
 
+Array = np.ndarray[Any, Any]
 
-def double(store: Store, number: int) -> int:
+
+def double(number: int) -> int:
     return 2 * number
 
 
-def fail_at_three(store: Store, number: int) -> int:
-    """Only the job of the number 3 fails."""
+def doubled(array: Array) -> Array:
+    return 2 * array
+
+
+def fail_at_three(number: int) -> int:
+    """Only the call with the number 3 fails."""
     if number == 3:
         raise DataError("column 'dx', row 3: unknown.", hint="Look at row 3.")
-    store.put(f"done-{number}", number)
     return number
 
 
-def look_for_a_file(store: Store, name: str) -> bytes:
-    with open(name, "rb") as file:
-        return file.read()
+def look_for_a_file(name: str) -> bytes:
+    return Path(name).read_bytes()
 
 
-def leave_late(store: Store, seconds: float) -> None:
-    """Write after a while."""
-    time.sleep(seconds)
-    store.put("late/a", 1)
-
-
-def move(store: Store, number: int) -> int:
-    """Put something under another key and drop it, as jobs that save room do; tell which process it was."""
-    value = store.get(f"in/{number}")
+def move(array: Array) -> tuple[Array, int]:
+    """What is large comes in one file and goes to another; tell which process it was."""
     time.sleep(0.15)
-    store.put(f"out/{number}", 2 * value)
-    store.drop(f"in/{number}")
-    return os.getpid()
+    return 2 * array, os.getpid()
 
 
-def ask_for_too_much(store: Store, number: int) -> int:
+def as_it_is(array: Array) -> Array:
+    return array
+
+
+def note(folder: str, number: int) -> int:
+    """Leave word of being called."""
+    Path(folder, f"{time.monotonic_ns()}").write_text(str(number))
+    return number
+
+
+def ask_for_too_much(number: int) -> int:
     return len(np.empty(1 << 55))
-
-
-def fill_memory(store: Store, megabytes: int) -> int:
-    """Touch so much memory, a bit at a time."""
-    held = []
-    for _ in range(megabytes // 10):
-        held.append(np.ones(10 << 17))
-        time.sleep(0.01)
-    return len(held)

@@ -1,4 +1,4 @@
-"""The one verb of every engine, and what is particular to Dask."""
+"""The verbs of every engine, and what is particular to Dask."""
 
 from __future__ import annotations
 
@@ -8,87 +8,138 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from distributed import Client
 
 from engines import jobs
-from taxomask.engines import DaskEngine, Engine, Store
+from taxomask.engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Workers
 from taxomask.errors import DataError, EngineError
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.temporary(tmp_path / "taxomask") as store:
-        yield store
+def scratch(tmp_path: Path) -> Iterator[Scratch]:
+    with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        yield scratch
+
+
+@pytest.fixture(params=["memory", "local", "two_workers"])
+def engine(request: pytest.FixtureRequest, scratch: Scratch) -> Engine:
+    return Memory() if request.param == "memory" else Files(request.getfixturevalue(request.param), scratch)
 
 
 @pytest.fixture(params=["local", "two_workers"])
-def engine(request: pytest.FixtureRequest) -> Engine:
-    found: Engine = request.getfixturevalue(request.param)
+def workers(request: pytest.FixtureRequest) -> Workers:
+    found: Workers = request.getfixturevalue(request.param)
     return found
 
 
-def test_results_come_in_the_order_of_the_items(engine: Engine, store: Store) -> None:
-    told: list[tuple[str, int, int]] = []
-    found = engine.map(jobs.double, store, range(30), "doubling", lambda *one: told.append(one))
-    assert found == [2 * number for number in range(30)]
-    assert told[-1] == ("doubling", 30, 30)
-    assert [done for _, done, _ in told] == sorted({done for _, done, _ in told})
-    assert engine.map(jobs.double, store, [], "nothing") == []
+def each(items: Iterable[Any]) -> list[tuple[Any]]:
+    return [(item,) for item in items]
 
 
-def test_the_error_of_a_job_ends_all_and_arrives_as_it_is(engine: Engine, store: Store) -> None:
+def files(scratch: Scratch) -> list[Path]:
+    return [path for path in scratch.folder.rglob("*") if path.is_file()]
+
+
+def test_results_come_in_the_order_of_the_items(engine: Engine) -> None:
+    assert engine.map(jobs.double, each(range(30)), "doubling") == [2 * number for number in range(30)]
+    costs = [float(number % 7) for number in range(30)]
+    assert engine.map(jobs.double, each(range(30)), "doubling", costs=costs) == [2 * number for number in range(30)]
+    assert engine.map(jobs.double, [], "nothing") == []
+    assert engine.run(jobs.double, 4, what="doubling") == 8
+
+
+def test_what_takes_longest_is_begun_first(scratch: Scratch, one_worker: DaskCluster, tmp_path: Path) -> None:
+    costs = [3.0, 1.0, 2.0, 9.0]
+    items = [(str(tmp_path), number) for number in range(4)]
+    with Threads(1) as threads:
+        for workers in (threads, one_worker):
+            assert Files(workers, scratch).map(jobs.note, items, "noting", costs=costs) == [0, 1, 2, 3]
+            notes = sorted(path for path in tmp_path.iterdir() if path.name.isdigit())
+            assert [path.read_text() for path in notes] == ["3", "0", "2", "1"]
+            for path in notes:
+                path.unlink()
+
+
+def test_progress_of_workers_is_told_by_stage(workers: Workers, scratch: Scratch) -> None:
+    told: list[tuple[float, str]] = []
+    Files(workers, scratch, lambda *one: told.append(one)).map(jobs.double, each(range(30)), "doubling")
+    assert told[-1] == (1.0, "doubling")
+    assert told == sorted(set(told))
+
+
+def test_who_wants_to_know_the_fraction_only_is_told_of_what_takes_the_time(engine: Engine) -> None:
+    told: list[float] = []
+    one = engine.telling(told.append)
+    one.map(jobs.double, each(range(5)), "beforehand")
+    assert told == []
+    one.map(jobs.double, each(range(5)), "doubling", main=True)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert engine.telling(None) is engine
+
+
+def test_the_error_of_a_call_ends_all_and_arrives_as_it_is(engine: Engine) -> None:
     with pytest.raises(DataError) as error:
-        engine.map(jobs.fail_at_three, store, range(6), "failing")
+        engine.map(jobs.fail_at_three, each(range(6)), "failing")
     assert (error.value.message, error.value.hint) == ("column 'dx', row 3: unknown.", "Look at row 3.")
     with pytest.raises(FileNotFoundError, match="nothing-here"):  # not taken for a lost connection
-        engine.map(jobs.look_for_a_file, store, ["/nothing-here"], "looking")
-    assert engine.map(jobs.double, store, [1], "going on") == [2]
+        engine.map(jobs.look_for_a_file, [("/nothing-here",)], "looking")
+    assert engine.map(jobs.double, [(1,)], "going on") == [2]
 
 
-def test_jobs_may_drop_what_they_do_not_need_any_more(engine: Engine, store: Store) -> None:
-    for number in range(4):
-        store.put(f"in/{number}", number)
-    engine.map(jobs.move, store, range(4), "moving")
-    assert sorted(path.name for path in store.folder.iterdir()) == ["in", "out"]
-    assert list(store.path("in").iterdir()) == []
-    assert [store.get(f"out/{number}") for number in range(4)] == [0, 2, 4, 6]
+def test_what_nothing_refers_to_is_forgotten(workers: Workers, scratch: Scratch) -> None:
+    engine = Files(workers, scratch)
+    arrays = engine.map(jobs.doubled, each(np.arange(number, number + 100) for number in range(4)), "doubling")
+    assert len(files(scratch)) == 4  # not what was given: that was needed once
+    again = engine.map(jobs.as_it_is, each(arrays), "passing on")
+    assert len(files(scratch)) == 4  # nothing is written twice
+    assert all(np.shares_memory(one, other) for one, other in zip(arrays, again, strict=True))
+    del arrays, again[1:]
+    assert len(files(scratch)) == 1
+    assert again[0].tolist() == list(range(0, 200, 2))
+    del again
+    assert files(scratch) == []
 
 
-def test_what_a_lost_worker_had_done_or_dropped_is_done_again(two_workers: DaskEngine, store: Store) -> None:
-    items = range(14)
-    for number in items:
-        store.put(f"in/{number}", number)
+def test_what_a_lost_worker_had_done_is_done_again(two_workers: DaskCluster, scratch: Scratch) -> None:
     killed: list[int] = []
 
-    def kill(what: str, done: int, total: int) -> None:
-        if done >= 4 and not killed:
+    def kill(done: float, what: str) -> None:
+        if done >= 0.3 and not killed:
             killed.extend(two_workers._client.run(os.getpid).values())
             os.kill(killed[0], signal.SIGKILL)
 
-    processes = two_workers.map(jobs.move, store, items, "moving", kill)
-    assert [store.get(f"out/{number}") for number in items] == [2 * number for number in items]
-    assert set(processes) - {killed[0]}  # others went on
-    assert list(store.path("in").iterdir()) == []
+    engine = Files(two_workers, scratch, kill)
+    given = engine.map(jobs.doubled, each(np.full(50, number) for number in range(14)), "doubling")
+    killed.clear()
+    found = engine.map(jobs.move, each(given), "moving")
+    assert [array.tolist() for array, _ in found] == [[4 * number] * 50 for number in range(14)]
+    assert {process for _, process in found} - {killed[0]}  # others went on
+    del given
+    assert len(files(scratch)) == 14
 
 
 @pytest.mark.slow
-def test_a_job_that_ends_every_worker(two_workers: DaskEngine, store: Store) -> None:
+def test_a_call_that_ends_every_worker(two_workers: DaskCluster, scratch: Scratch) -> None:
+    engine = Files(two_workers, scratch)
     with pytest.raises(EngineError, match=r"ending: the same job ended 4 workers, probably for want of memory.\n"):
-        two_workers.map(_end, store, [1], "ending")
-    assert two_workers.map(jobs.double, store, [1], "going on") == [2]
+        engine.map(_end, [(1,)], "ending")
+    assert engine.map(jobs.double, [(1,)], "going on") == [2]
 
 
-def _end(store: Store, item: int) -> None:
+def _end(item: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_worker_that_is_refused_memory(two_workers: DaskEngine, store: Store) -> None:
+def test_a_worker_that_is_refused_memory(two_workers: DaskCluster, scratch: Scratch) -> None:
     with pytest.raises(EngineError, match=r"(?s)asking: a worker has not enough memory \(Unable to allocate.*Give"):
-        two_workers.map(jobs.ask_for_too_much, store, [1], "asking")
+        Files(two_workers, scratch).map(jobs.ask_for_too_much, [(1,)], "asking")
 
 
 def test_nobody_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +147,7 @@ def test_nobody_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     for address in ("tcp://127.0.0.1:1", "tcp://no.such.host.invalid:8786", "carrier-pigeon://here:1", "here"):
         started = time.monotonic()
         with pytest.raises(EngineError, match=rf"no worker answers at {address}: .+\nStart one with `dask scheduler`"):
-            DaskEngine(address)
+            DaskCluster(address)
         assert time.monotonic() - started < 20
     # Dask's own end of a client that is thrown away can wait for ever: none may be left to it
     left = [one.status for one in gc.get_objects() if isinstance(one, Client)]
@@ -106,20 +157,20 @@ def test_nobody_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(DataError, match=r"The Dask engine needs the package distributed.*\n.*'taxomask\[dask\]'"):
-        DaskEngine()
+        DaskCluster()
 
 
-def test_workers_that_dask_gave_up_are_replaced_and_all_end_with_the_engine(
+def test_workers_that_dask_gave_up_are_replaced_and_all_end_with_the_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("taxomask.engines.dask._BACK", 1.0)
+    monkeypatch.setattr("taxomask.engines.dask._BACK", 6.0)
     monkeypatch.setattr("taxomask.engines.dask._LOOK", 0.2)
     before = threading.active_count()
-    with DaskEngine(workers=1) as engine, Store.temporary(tmp_path / "taxomask") as store:
-        assert engine._own is not None
-        engine._own.sync(engine._own.workers[0].close)  # with its nanny
-        assert engine.map(jobs.double, store, [4], "doubling") == [8]
-        (process,) = engine._client.run(os.getpid).values()
+    with DaskCluster(workers=1) as cluster, Scratch.temporary(tmp_path / "taxomask") as scratch:
+        assert cluster._own is not None
+        cluster._own.sync(cluster._own.workers[0].close)  # with its nanny
+        assert Files(cluster, scratch).map(jobs.double, [(4,)], "doubling") == [8]
+        (process,) = cluster._client.run(os.getpid).values()
     deadline = time.monotonic() + 10
     while Path(f"/proc/{process}").exists() and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-__all__ = ["Engine", "Told", "asks_for_progress"]
+__all__ = ["Engine", "Told", "asks_for_progress", "part_of"]
 
 Told: TypeAlias = Callable[[float, str], None]
 """Is told the fraction that is done, and of what."""
@@ -44,16 +44,21 @@ class Engine(ABC):
 
     @abstractmethod
     def telling(self, progress: Callable[[float], None] | None) -> Engine:
-        """The same engine, telling its progress to somebody who wants to know the fraction only."""
+        """The same engine, telling somebody who wants to know the fraction only how far the main work is."""
 
     def run(self, function: Callable[..., Any], *arguments: Any, what: str, main: bool = False) -> Any:
         """The result of a function that looks at everything at once."""
         (found,) = self.map(function, [arguments], what, main=main)
         return found
 
-    def part(self, place: int, parts: int) -> Engine:
-        """The same engine for one of several parts of the work."""
+    def part(self, start: float, size: float) -> Engine:
+        """The same engine for a part of the work, as a fraction of all; so much of it is done before."""
         return self
+
+
+def part_of(told: Told, start: float, size: float) -> Told:
+    """Is told of a part of some work, and tells of the whole."""
+    return lambda done, what: told(min(start + size * done, 1.0), what)
 
 
 def asks_for_progress(function: Callable[..., Any]) -> bool:

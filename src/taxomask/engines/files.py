@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from .base import Engine, Told, asks_for_progress
+from .base import Engine, Told, asks_for_progress, part_of
 from .scratch import Scratch
 
 __all__ = ["Call", "Files", "Workers"]
@@ -44,14 +44,21 @@ class Files(Engine):
 
     block = 1 << 20
 
-    def __init__(self, workers: Workers, scratch: Scratch, told: Told | None = None) -> None:
+    def __init__(
+        self, workers: Workers, scratch: Scratch, told: Told | None = None, *, main_only: bool = False
+    ) -> None:
         self.scratch = scratch
-        self._workers, self._told = workers, told
+        self._workers, self._told, self._main_only = workers, told, main_only
 
     def telling(self, progress: Callable[[float], None] | None) -> Files:
         if progress is None:
             return self
-        return Files(self._workers, self.scratch, lambda done, what: progress(done))
+        return Files(self._workers, self.scratch, lambda done, what: progress(done), main_only=True)
+
+    def part(self, start: float, size: float) -> Files:
+        if self._told is None or not self._main_only:  # what is told is how far each step is
+            return self
+        return Files(self._workers, self.scratch, part_of(self._told, start, size), main_only=True)
 
     def map(
         self,
@@ -68,7 +75,8 @@ class Files(Engine):
         given = self.scratch.holding(f"{name}/given")
         calls = [Call(function, message, f"{name}/{place}") for place, message in enumerate(messages)]
         order = sorted(range(len(calls)), key=lambda place: -costs[place]) if costs else range(len(calls))
-        answers = self._workers.answers([calls[place] for place in order], self.scratch, what, self._told)
+        told = self._told if main or not self._main_only else None
+        answers = self._workers.answers([calls[place] for place in order], self.scratch, what, told)
         found = {place: self.scratch.unpack(one) for place, one in zip(order, answers, strict=True)}
         del every, given  # until now something may have been needed once more, after a worker was lost
         return [found[place] for place in range(len(calls))]

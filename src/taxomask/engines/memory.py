@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .base import Engine, Told, asks_for_progress
+from .base import Engine, Told, asks_for_progress, part_of
 
 __all__ = ["Memory"]
 
@@ -39,10 +39,11 @@ class Memory(Engine):
             done += share
         return found
 
-    def part(self, place: int, parts: int) -> Memory:
-        told = self._told
-        return self if told is None else Memory(lambda done, what: told((place + done) / parts, what))
+    def part(self, start: float, size: float) -> Memory:
+        return self if self._told is None else Memory(part_of(self._told, start, size))
 
     def _share(self, start: float, size: float, what: str) -> Callable[[float], None] | None:
-        told = self._told
-        return None if told is None else lambda done: told(min(start + size * done, 1.0), what)
+        if self._told is None:
+            return None
+        told = part_of(self._told, start, size)
+        return lambda done: told(done, what)

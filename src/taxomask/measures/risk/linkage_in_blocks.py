@@ -33,7 +33,7 @@ def linkage_in_blocks(engine: Engine, original: Microdata, released: Microdata) 
     records = engine.run(_arranged, original, released, names, size, what="linking (arranging the records)")
     extents = engine.map(Extent.of, [(block,) for block in records.blocks], "linking (blocks)")
     items = [(part, records.blocks, extents) for part in records.parts]
-    found = engine.map(_searched, items, "linking")
+    found = engine.map(_searched, items, "linking", main=True)
     rows = [part.rows for part in records.parts]
     linkage: Linkage = engine.run(_joined, names, records.point, records.own, rows, found, what="linking (summing up)")
     return linkage
