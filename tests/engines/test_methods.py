@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 import taxomask as tm
-from engines.conftest import SCHEMA, SEED, Outcome, on_engine
-from taxomask.engines import DaskEngine, LocalEngine
-from taxomask.methodology import methodology
+from engines.conftest import SCHEMA, SEED, Outcome, on_engine, outcome
+from taxomask.engines import DaskCluster, Threads
 from taxomask.methods import METHODS
 from taxomask.methods.base import Method
 from taxomask.microdata.files import read_table
-from taxomask.publishing import publish
 
 NUMBERS = ("age", "income", "weight")
 BLOCKS = {"k": 4, "block_size": 60}
@@ -48,6 +46,12 @@ CASES: dict[str, Method] = {
     "reverse mapping of noise": tm.ReverseMapping(tm.Noise(0.3, attributes=NUMBERS)),
     "reverse mapping of microaggregation": tm.ReverseMapping(tm.Microaggregation(**BLOCKS)),
     "imputation": tm.Imputation(attributes=("age", "dx"), given=("sex", "grade", "income")),
+    "imputation, three copies": tm.Imputation(attributes=("age", "dx"), given=("sex", "grade"), copies=3),
+    "full synthesis": tm.Imputation(synthesis="full"),
+    "full synthesis, two copies": tm.Imputation(synthesis="full", copies=2),
+    "reverse mapping of two copies": tm.ReverseMapping(
+        tm.Imputation(attributes=("age", "income"), given=("sex", "grade"), copies=2)
+    ),
     "recoding": tm.Recoding({"dx": 3}),
     "recoding by rules": tm.Recoding(
         rules={
@@ -69,20 +73,39 @@ CASES: dict[str, Method] = {
     "pipeline of three": tm.Pipeline(
         (tm.RankSwapping(p=5, attributes=("dx",)), tm.Pram(0.8), tm.Rounding({"income": 10}))
     ),
+    "pipeline of swaps": tm.Pipeline((tm.RankSwapping(p=5), tm.RandomSwapping(attributes=("sex", "dx")))),
+    "pipeline of copies": tm.Pipeline(
+        (tm.Rounding(5), tm.Imputation(attributes=("age",), given=("sex", "grade"), copies=2))
+    ),
 }
+# A table of new people must have only columns that were made for them.
+UNLINKED = tm.Schema(
+    [tm.Attribute("remark", role="identifier") if name == "remark" else one for name, one in SCHEMA.items()]
+)
+SWAPS = [
+    case
+    for case, method in CASES.items()
+    if "swapping" in method.name or case in ("pipeline of three", "pipeline of swaps")
+]
+GROUPS = [case for case, method in CASES.items() if method.name in ("microaggregation", "micro_hybrid")]
 
 
-def test_every_method_that_makes_one_linked_table_is_here() -> None:
+def schema_of(case: str) -> tm.Schema:
+    return UNLINKED if case.startswith("full") else SCHEMA
+
+
+def test_every_method_is_here() -> None:
     assert {method.name for method in CASES.values()} == set(METHODS)
 
 
 @pytest.fixture(scope="module")
-def done(parquet: Path, local: LocalEngine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+def done(parquet: Path, local: Threads, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
     """The releases of the local engine, made when they are asked for."""
 
     class Made(dict[str, Outcome]):
         def __missing__(self, case: str) -> Outcome:
-            self[case] = on_engine(local, parquet, CASES[case], f"{tmp_path_factory.mktemp('local')}/out/")
+            target = f"{tmp_path_factory.mktemp('local')}/out/"
+            self[case] = on_engine(local, parquet, CASES[case], target, schema=schema_of(case))
             return self[case]
 
     return Made()
@@ -92,36 +115,53 @@ def done(parquet: Path, local: LocalEngine, tmp_path_factory: pytest.TempPathFac
 def test_files_on_threads_and_a_table_in_memory(
     done: dict[str, Outcome], parquet: Path, tmp_path: Path, case: str
 ) -> None:
-    method = CASES[case]
+    release = tm.protect(read_table(parquet), schema_of(case), CASES[case], seed=SEED)
     found = done[case]
-    release = tm.protect(read_table(parquet), SCHEMA, method, seed=SEED)
-    written = publish(release, str(tmp_path / "memory.parquet"), note=methodology(release, method))
-    assert found.table.equals(read_table(tmp_path / "memory.parquet"))  # types and order, too
-    assert found.table.num_rows == 237  # three records with an unknown code were dropped
-    assert found.release.promise == written.checks == release.promise
-    assert found.release.notes == release.notes
+    same(outcome(release, f"{tmp_path}/out/"), found)
+    assert found.release.promise == release.promise
     assert found.release.protected == release.protected
-    assert found.note == written.note.read_text()
+    assert found.release.linked == release.linked == (not case.startswith("full"))
+    assert (found.swaps is None) == (case not in SWAPS)
+    assert found.groups is not None or case not in GROUPS
+    assert len(found.tables) == max(1, len(release.copies))
+    for table, copy in zip(found.tables, release.copies or (release.data,), strict=True):
+        assert read_table(table).schema.types == copy.schema.types
+        assert read_table(table).num_rows == len(copy) == 237  # three records with an unknown code were dropped
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_two_workers(
-    done: dict[str, Outcome], parquet: Path, two_workers: DaskEngine, tmp_path: Path, case: str
+    done: dict[str, Outcome], parquet: Path, two_workers: DaskCluster, tmp_path: Path, case: str
 ) -> None:
-    same(done[case], on_engine(two_workers, parquet, CASES[case], f"{tmp_path}/out/"))
+    same(done[case], on_engine(two_workers, parquet, CASES[case], f"{tmp_path}/out/", schema=schema_of(case)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_one_and_four_workers(
-    done: dict[str, Outcome], parquet: Path, one_worker: DaskEngine, four_workers: DaskEngine, tmp_path: Path, case: str
+    done: dict[str, Outcome],
+    parquet: Path,
+    one_worker: DaskCluster,
+    four_workers: DaskCluster,
+    tmp_path: Path,
+    case: str,
 ) -> None:
-    for number, engine in enumerate((one_worker, four_workers)):
-        same(done[case], on_engine(engine, parquet, CASES[case], f"{tmp_path}/out-{number}/"))
+    for number, workers in enumerate((one_worker, four_workers)):
+        same(done[case], on_engine(workers, parquet, CASES[case], f"{tmp_path}/{number}/", schema=schema_of(case)))
 
 
 def same(expected: Outcome, found: Outcome) -> None:
     assert found.files == expected.files
+    assert (found.groups, found.swaps) == (expected.groups, expected.swaps)
     assert found.release.promise == expected.release.promise
     assert found.release.notes == expected.release.notes
     assert found.note == expected.note
+    assert known(found.release) == known(expected.release)
+
+
+def known(release: tm.Release) -> dict[str, object]:
+    """The audit, but for the time: the hashes of what was protected and of what came out, among others."""
+    audit = {name: value for name, value in release.audit.items() if name not in ("started", "seconds")}
+    assert len(audit["sha256"]["released"]) == max(1, len(release._masked.copies))
+    assert audit["sha256"]["original"] not in audit["sha256"]["released"]
+    return audit

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import taxomask as tm
 from engines.conftest import SEED
 from methods.conftest import SCHEMA, tables
-from taxomask.engines import LocalEngine, Store
-from taxomask.engines.coding import open_stored
+from taxomask.engines import Files, Scratch, Threads, read_coded
 from taxomask.methods.base import Method
 from taxomask.microdata.files import read_table
-from taxomask.spreading import protect_stored, publish_stored
+from taxomask.release import protect_on
+from taxomask.release.write import Options, write
 
 METHODS: list[Method] = [
     tm.Microaggregation(2, block_size=8),
@@ -34,7 +34,7 @@ METHODS: list[Method] = [
 @settings(max_examples=8)
 @given(table=tables(), files=st.integers(1, 3), group=st.integers(1, 9))
 def test_the_same_release_or_the_same_error(
-    local: LocalEngine, method: Method, table: pa.Table, files: int, group: int
+    local: Threads, method: Method, table: pa.Table, files: int, group: int
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
         data = Path(name) / "in"
@@ -55,8 +55,8 @@ def test_the_same_release_or_the_same_error(
         assert (release.promise, release.notes) == (expected.promise, expected.notes)
 
 
-def _protect(engine: LocalEngine, data: Path, method: Method) -> tm.Release:
-    with Store.temporary(data) as store:
-        site = open_stored(str(data), SCHEMA, store, engine)
-        release = protect_stored(site, method, seed=SEED)
-        return publish_stored(site, release, f"{data.with_name('out')}/", note=lambda checked: "", keep_order=True)[0]
+def _protect(workers: Threads, data: Path, method: Method) -> tm.Release:
+    with Scratch.temporary(data, large=1) as scratch:
+        engine = Files(workers, scratch)
+        release = protect_on(engine, read_coded(str(data), SCHEMA, engine), method, seed=SEED)
+        return write(release, f"{data.with_name('out')}/", Options(keep_order=True)).release

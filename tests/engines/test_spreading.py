@@ -11,15 +11,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from taxomask.engines.coding import open_stored
+from taxomask.publishing import publish, row_order
+from taxomask.spreading import protect_stored, publish_stored
 
 import taxomask as tm
 from engines.conftest import SCHEMA, SEED, all_sorts, on_engine
 from taxomask import spreading
 from taxomask.engines import DaskEngine, Engine, LocalEngine, Store
-from taxomask.engines.coding import open_stored
 from taxomask.microdata.files import MANIFEST, open_table, read_table, write_table
-from taxomask.publishing import publish, row_order
-from taxomask.spreading import protect_stored, publish_stored
 
 TEXT = ("id", "weight", "sex", "grade", "region", "dx", "job", "remark")
 METHOD = tm.Pipeline((tm.Microaggregation(4, block_size=60, attributes=("age", "income", "dx", "sex")), tm.Shuffling()))
