@@ -36,13 +36,11 @@ import yaml
 
 from taxomask import Microaggregation, examples
 from taxomask import protect as protect_in_memory
-from taxomask.carrying_out import open_engine
-from taxomask.engines import Store
-from taxomask.engines.coding import open_stored
-from taxomask.evaluation import evaluate_release
+from taxomask.carrying_out import open_workers
+from taxomask.engines import Files, Scratch, read_coded
 from taxomask.microdata import read_table
 from taxomask.plan import EngineChoice, Plan
-from taxomask.spreading import protect_stored
+from taxomask.release import protect_on
 
 PARTS = (("age", "sex", "care_days"), ("race", "region", "n_beds"), ("dx01", "pc01"))
 ATTRIBUTES = """\
@@ -263,15 +261,13 @@ def measure(where: str, engine: str, workers: str = "1") -> None:
     schema = Plan.from_dict(yaml.safe_load(attributes())).attributes
     method = Microaggregation(5, block_size=20_000)
     with contextlib.ExitStack() as stack:
-        site = None
         if engine == "memory":
             release = protect_in_memory(read_table(where, text=["dx01", "pc01"]), schema, method, seed=1)
         else:
-            running = stack.enter_context(open_engine(EngineChoice(name=engine, workers=int(workers))))
-            store = stack.enter_context(Store.temporary(Path(where)))
-            site = open_stored(where, schema, store, running)
-            release = protect_stored(site, method, seed=1)
-        found = json.dumps(evaluate_release(release, site=site).to_dict())
+            running = stack.enter_context(open_workers(EngineChoice(name=engine, workers=int(workers))))
+            files = Files(running, stack.enter_context(Scratch.temporary(Path(where))))
+            release = protect_on(files, read_coded(where, schema, files), method, seed=1)
+        found = json.dumps(release.evaluate().to_dict())
     print(hashlib.sha256(found.encode()).hexdigest()[:12])
 
 

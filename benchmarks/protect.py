@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from measuring import peak, run, timed
 from taxomask import examples
-from taxomask.carrying_out import run
+from taxomask.carrying_out import run as carry_out
 from taxomask.microdata import read_table
 from taxomask.plan import Plan
 
@@ -65,7 +65,7 @@ def protect(n: int) -> dict[str, Any]:
         made = peak()
         plan = Plan.read(folder / "plan.yaml")
         data, output = str(folder / "table.parquet"), str(folder / "protected.parquet")
-        outcome, seconds = timed(lambda: run(plan, data=data, output=output))
+        outcome, seconds = timed(lambda: carry_out(plan, data=data, output=output))
         smallest = outcome.publication.checks[-1].found
         return {"CPU s": seconds, "peak MB": peak(), "peak MB before": made, "MB on disk": _size(output), "": smallest}
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from taxomask import comparison, evaluation
+from taxomask import comparison
 from taxomask.comparison import Point, RUMap
 from taxomask.evaluation_page import page
 from taxomask.taxonomy.distances.equality import Equality

@@ -21,7 +21,6 @@ from .engines import Memory
 from .errors import DataError, PlanError, TaxomaskError
 from .evaluation import Summary, summary
 from .measures.meaning import headline_meaning
-from .measures.turns import part_of
 from .methods import Method, Progress, ReverseMapping
 from .microdata import Microdata, Schema
 from .microdata.frames import of_kind
@@ -285,14 +284,19 @@ def _measured(data: Microdata, method: Method, seed: int, store: _Store, progres
     found = store.read(method)
     if found is None:
         try:
-            release = protect(data, data.schema, method, seed=seed, progress=part_of(progress, 0.0, MASKING))
-            found = _summed_up(release, part_of(progress, MASKING, 1 - MASKING))
+            release = protect(data, data.schema, method, seed=seed, progress=_part_of(progress, 0.0, MASKING))
+            found = _summed_up(release, _part_of(progress, MASKING, 1 - MASKING))
         except TaxomaskError as error:  # the others may still run; the reason is shown on the map
             progress(1.0)
             return error
         store.write(method, found)
     progress(1.0)
     return found
+
+
+def _part_of(progress: Progress, start: float, size: float) -> Progress:
+    """The progress of a part of some work, told as that of the whole."""
+    return lambda done: progress(min(start + size * done, 1.0))
 
 
 def _summed_up(release: Release, progress: Progress | None) -> Summary:

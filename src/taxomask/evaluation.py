@@ -28,7 +28,7 @@ from .measures.risk import (
 from .measures.risk.evaluation import Risk, risk_measures, risk_seconds
 from .measures.risk.linkage_in_blocks import linkage_in_blocks
 from .measures.side_by_side import side_by_side
-from .measures.turns import Turn, in_turn
+from .measures.turns import in_turn
 from .measures.utility._moments import same_values
 from .measures.utility.evaluation import utility_measures, utility_seconds
 from .measures.utility.result import mean_of
@@ -283,13 +283,13 @@ def summary(
     """What sums up a release whose records are linked to the original ones, without the slower measures."""
     tables = original, released
     seconds = risk_seconds(*tables)
-    turns = (
-        Turn("losses", seconds["intervals"], lambda _: overall_loss(*tables).each),
-        Turn("linkage", seconds["linkage"], lambda _: record_linkage(*tables)),
-        Turn("intervals", seconds["intervals"], lambda _: interval_disclosure(*tables)),
-        Turn("classes", seconds["classes"], lambda _: class_sizes(*tables)),
-    )
-    return _summary(protected=protected, **in_turn(turns, progress))
+    measures = {
+        "losses": lambda _: overall_loss(*tables).each,
+        "linkage": lambda _: record_linkage(*tables),
+        "intervals": lambda _: interval_disclosure(*tables),
+        "classes": lambda _: class_sizes(*tables),
+    }
+    return _summary(protected=protected, **in_turn(measures, {**seconds, "losses": seconds["intervals"]}, progress))
 
 
 def _summary(

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import ATTRIBUTES, Run, write_plan
-from taxomask.carrying_out import run
 from taxomask.plan import Plan
 
 

@@ -19,7 +19,6 @@ from engines.processes import Processes
 from microdata.formats.conftest import postgresql, small_disk  # noqa: F401 - fixtures
 from taxomask import examples
 from taxomask.engines import DaskCluster, Files, Scratch, Threads, Told, Workers, read_coded
-from taxomask.engines.scratch import LARGE
 from taxomask.microdata.files import read_table
 from taxomask.release import protect_on
 from taxomask.release.write import Options, write
@@ -102,7 +101,7 @@ def on_engine(
     *,
     schema: tm.Schema = SCHEMA,
     scratch: Path | None = None,
-    large: int = LARGE,
+    large: int | None = None,
     text: tuple[str, ...] = (),
     told: Told | None = None,
     **options: Any,

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -19,36 +18,39 @@ import pytest
 import taxomask as tm
 from engines.conftest import Outcome, all_sorts, files_of, left_in, on_engine, write_case
 from engines.processes import COMMAND, Processes, end, family, small_disk_of, wait_for
-from taxomask.engines import DaskEngine, Job, LocalEngine, Report, Store
+from taxomask.engines import Call, DaskCluster, Scratch, Threads, Told, reading
 from taxomask.errors import DataError, EngineError
 
 METHOD = tm.Pipeline((tm.Microaggregation(4, block_size=60), tm.Shuffling()))
 
 
 @pytest.fixture(scope="module")
-def right(parquet: Path, local: LocalEngine, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def right(parquet: Path, local: Threads, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return on_engine(local, parquet, METHOD, f"{tmp_path_factory.mktemp('right')}/out/")
 
 
 # --------------------------------------------------------------------------------------- damage
 
 
-class Damaging(LocalEngine):
-    """Changes one bit of a file after one of the steps, and lets every step look at files anew, as workers do."""
+class Damaging(Threads):
+    """Changes one bit of a file after one of the steps; in every step files are looked at as by new processes."""
 
     def __init__(self, step: int, chance: random.Random) -> None:
         super().__init__(workers=2)
         self.step, self.chance, self.steps, self.damaged = step, chance, 0, ""
 
-    def map(self, job: Job, store: Store, items: Sequence[Any], what: str, report: Report | None = None) -> list[Any]:
-        found = super().map(job, store, items, what, report)
-        store.memory.clear()
+    def answers(self, calls: Sequence[Call], scratch: Scratch, what: str, told: Told | None = None) -> list[bytes]:
+        reading._check_copies.cache_clear()
+        found = super().answers(calls, Scratch(scratch.folder, large=scratch.large), what, told)
         if self.steps == self.step:
-            path = self.chance.choice(sorted(path for path in store.folder.rglob("*") if path.is_file()))
-            content = bytearray(path.read_bytes())
-            content[self.chance.randrange(len(content))] ^= 1 << self.chance.randrange(8)
-            path.write_bytes(content)
-            self.damaged = str(path.relative_to(store.folder))
+            path = self.chance.choice(sorted(path for path in scratch.folder.rglob("*") if path.is_file()))
+            place = self.chance.randrange(path.stat().st_size)
+            with path.open("r+b") as file:  # where it lies: the driver, which has it mapped, sees the damage
+                file.seek(place)
+                (byte,) = file.read(1)
+                file.seek(place)
+                file.write(bytes([byte ^ 1 << self.chance.randrange(8)]))
+            self.damaged = f"{path.relative_to(scratch.folder)} after {what}"
         self.steps += 1
         return found
 
@@ -62,14 +64,15 @@ def test_a_bit_changes_in_any_intermediate_file_at_any_moment(
     write(all_sorts(), tmp_path / source)
     texts = () if source.endswith("parquet") else ("weight", "sex", "grade", "region", "dx", "job", "remark")
     with Damaging(-1, random.Random(0)) as engine:
-        expected = on_engine(engine, tmp_path / source, METHOD, f"{tmp_path}/right/", text=texts).files
+        expected = on_engine(engine, tmp_path / source, METHOD, f"{tmp_path}/right/", text=texts, large=1).files
     found = 0
     steps = range(1, engine.steps, apart)
     for step in steps:
         for number in range(times):
             with Damaging(step, random.Random(f"{step} {number}")) as damaging:
                 try:
-                    outcome = on_engine(damaging, tmp_path / source, METHOD, f"{tmp_path}/out/", text=texts, force=True)
+                    out = f"{tmp_path}/out/"
+                    outcome = on_engine(damaging, tmp_path / source, METHOD, out, text=texts, large=1, force=True)
                     assert outcome.files == expected, damaging.damaged  # the file was not needed any more
                 except EngineError as error:
                     found += 1
@@ -99,17 +102,17 @@ def test_a_damaged_file_among_many_is_named(
 # --------------------------------------------------------------------------------------- full disks
 
 
-class Weighing(LocalEngine):
-    """Notes how large the store is after each step."""
+class Weighing(Threads):
+    """Notes how large the scratch folder is after each step."""
 
     def __init__(self) -> None:
         super().__init__(workers=2)
         self.sizes: list[int] = []
 
-    def map(self, job: Job, store: Store, items: Sequence[Any], what: str, report: Report | None = None) -> list[Any]:
-        found = super().map(job, store, items, what, report)
+    def answers(self, calls: Sequence[Call], scratch: Scratch, what: str, told: Told | None = None) -> list[bytes]:
+        found = super().answers(calls, scratch, what, told)
         self.sizes.append(
-            sum(-(-path.stat().st_size // 4096) * 4 for path in store.folder.rglob("*") if path.is_file())
+            sum(-(-path.stat().st_size // 4096) * 4 for path in scratch.folder.rglob("*") if path.is_file())
         )
         return found
 
@@ -118,13 +121,13 @@ class Weighing(LocalEngine):
 def test_a_full_disk(tmp_path: Path, request: pytest.FixtureRequest, engine: str, parquet: Path) -> None:
     """On real file systems that are full after ever more steps."""
     with Weighing() as weighing:
-        on_engine(weighing, parquet, METHOD, f"{tmp_path}/right/")
-    sizes = sorted(set(weighing.sizes))
+        on_engine(weighing, parquet, METHOD, f"{tmp_path}/right/", large=1)
+    sizes, workers = sorted(set(weighing.sizes)), request.getfixturevalue(engine)
     assert len(sizes) > 6
     for kilobytes in [size - 8 for size in sizes]:
         with small_disk_of(tmp_path, kilobytes) as small:
             with pytest.raises(EngineError, match=r"cannot be written: .*(No space left|disk is full).*\nNothing"):
-                on_engine(request.getfixturevalue(engine), parquet, METHOD, f"{tmp_path}/out/", scratch=small)
+                on_engine(workers, parquet, METHOD, f"{tmp_path}/out/", scratch=small, large=1)
             assert list(small.iterdir()) == []
         assert {path.name for path in tmp_path.iterdir()} == {"right", "right.audit.json", "right.note.md", "small"}
 
@@ -134,12 +137,12 @@ def test_a_full_disk(tmp_path: Path, request: pytest.FixtureRequest, engine: str
 
 @pytest.mark.parametrize("times", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_workers_are_killed_at_random(
-    two_workers: DaskEngine, right: Outcome, parquet: Path, tmp_path: Path, times: int
+    two_workers: DaskCluster, right: Outcome, parquet: Path, tmp_path: Path, times: int
 ) -> None:
     chance = random.Random(times)
     for number in range(times):
         killer = Killer(two_workers, chance)
-        outcome = on_engine(two_workers, parquet, METHOD, f"{tmp_path}/{number}/", report=killer)
+        outcome = on_engine(two_workers, parquet, METHOD, f"{tmp_path}/{number}/", large=1, told=killer)
         assert killer.killed
         assert outcome.files == right.files
         assert outcome.release.promise == right.release.promise
@@ -148,16 +151,16 @@ def test_workers_are_killed_at_random(
 class Killer:
     """Is told of the progress of a run, and kills one of the workers in one of its steps."""
 
-    def __init__(self, engine: DaskEngine, chance: random.Random) -> None:
-        self.engine, self.chance, self.killed = engine, chance, 0
+    def __init__(self, cluster: DaskCluster, chance: random.Random) -> None:
+        self.cluster, self.chance, self.killed = cluster, chance, 0
         self.steps = chance.randrange(12)  # to wait for; there are more
 
-    def __call__(self, what: str, done: int, total: int) -> None:
-        workers = sorted(self.engine._client.run(os.getpid, on_error="ignore").values())
+    def __call__(self, done: float, what: str) -> None:
+        workers = sorted(self.cluster._client.run(os.getpid, on_error="ignore").values())
         if self.steps <= 0 and workers and not self.killed:
             self.killed = self.chance.choice(workers)
             end(self.killed)
-        self.steps -= done == total
+        self.steps -= done == 1
 
 
 # --------------------------------------------------------------------------------------- killed runs
@@ -166,15 +169,17 @@ class Killer:
 RUNNER = """
 import os, sys
 import taxomask as tm
-from taxomask.carrying_out import carry_out
+from taxomask.carrying_out import run
+from taxomask.engines import scratch
 from taxomask.plan import Plan
+scratch.LARGE = 1  # all that is kept is kept in files
 plan, data, target = sys.argv[1:4]
-carry_out(Plan.read(plan).on("local", workers=2), data=data, output=target.replace("out", "warm"))
+run(Plan.read(plan).on("local", workers=2), data=data, output=target.replace("out", "warm"))
 print("ready", flush=True)
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
-        carry_out(Plan.read(plan).on("local", workers=2), data=data, output=target, force=True)
+        run(Plan.read(plan).on("local", workers=2), data=data, output=target, force=True)
         os._exit(0)
     print(child, flush=True)
     os.waitpid(child, 0)
@@ -229,7 +234,7 @@ def test_a_run_with_its_own_cluster_is_killed(processes: Processes, kills: int) 
 
 def kill_after(run: subprocess.Popen[str], folder: Path, seconds: float) -> None:
     """Kill a run so long after its first column was coded; its workers must end by themselves."""
-    wait_for(lambda: any(folder.glob(f".taxomask.{run.pid}-*.scratch/original")), "coded column")
+    wait_for(lambda: any(folder.glob(f".taxomask.{run.pid}-*.scratch/*-coding/*")), "coded column")
     time.sleep(seconds)
     workers = family(run.pid)[1:]
     assert len(workers) >= 2
@@ -244,7 +249,7 @@ def test_a_run_is_interrupted_from_the_keyboard(processes: Processes, engine: st
     write_case(processes.folder, steps=20_000)
     command = [*COMMAND, *OWN, "--engine", engine]
     run = processes.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    wait_for(lambda: any(processes.folder.glob(".taxomask.*.scratch/groups-*/found-*")), "block")
+    wait_for(lambda: any(processes.folder.glob(".taxomask.*.scratch/*-grouping/[0-9]*")), "block")
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all of them
     assert run.communicate(timeout=60) == ("", "")
     assert run.returncode == 130

@@ -13,7 +13,7 @@ from engines import jobs
 from engines.conftest import files_of, left_in, write_case
 from engines.processes import Processes, end, family, wait_for
 from microdata.formats.conftest import leave_out
-from taxomask.engines import DaskEngine, Store
+from taxomask.engines import DaskCluster, Files, Scratch
 from taxomask.errors import EngineError
 
 
@@ -24,7 +24,7 @@ def arguments(target: str = "out/") -> tuple[str, ...]:
 
 def grouping(folder: Path) -> bool:
     """Whether the first blocks are grouped."""
-    return any(folder.glob(".taxomask.*.scratch/groups-*/found-*"))
+    return any(folder.glob(".taxomask.*.scratch/*-grouping/[0-9]*"))
 
 
 def expected(processes: Processes) -> dict[str, bytes]:
@@ -95,17 +95,19 @@ def test_workers_that_have_paused_and_workers_that_are_gone(
     worker = processes.start_worker(
         "--memory-limit", "400MB", DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE="0.05"
     )  # less than what it has after its start
-    with DaskEngine(address) as engine, Store.temporary(tmp_path / "taxomask") as store:
+    items = [(number,) for number in range(4)]
+    with DaskCluster(address) as cluster, Scratch.temporary(tmp_path / "taxomask") as scratch:
+        engine = Files(cluster, scratch)
         with pytest.raises(EngineError, match=r"doubling: no worker has done anything for 3 s; .* 1 have paused for"):
-            engine.map(jobs.double, store, range(4), "doubling")
+            engine.map(jobs.double, items, "doubling")
         for one in reversed(family(worker.pid)):  # the worker, and the nanny that would start another
             end(one.pid)
-        wait_for(lambda: not engine._client.nthreads(), "empty cluster")
+        wait_for(lambda: not cluster._client.nthreads(), "empty cluster")
         with pytest.raises(EngineError, match=r"(?s)of 0 workers at tcp.* 0 have paused.*Start workers with `dask"):
-            engine.map(jobs.double, store, range(4), "doubling")
+            engine.map(jobs.double, items, "doubling")
         processes.start_worker()
-        wait_for(engine._client.nthreads, "worker")
-        assert engine.map(jobs.double, store, range(4), "doubling") == [0, 2, 4, 6]
+        wait_for(cluster._client.nthreads, "worker")
+        assert engine.map(jobs.double, items, "doubling") == [0, 2, 4, 6]
 
 
 UNLIKE = {
@@ -122,12 +124,12 @@ def test_workers_with_other_software_or_without_the_scratch_folder(processes: Pr
     shared.mkdir()
 
     def refusal() -> str:
-        with DaskEngine(address) as engine, Store.temporary(shared / "taxomask") as store:
+        with DaskCluster(address) as cluster, Scratch.temporary(shared / "taxomask") as scratch:
             with pytest.raises(EngineError, match=r"the worker at tcp://\S+") as error:
-                engine.map(jobs.double, store, [1], "doubling")
+                Files(cluster, scratch).map(jobs.double, [(1,)], "doubling")
             for one in reversed(family(worker.pid)):
                 end(one.pid)
-            wait_for(lambda: not engine._client.nthreads(), "empty cluster")
+            wait_for(lambda: not cluster._client.nthreads(), "empty cluster")
         return str(error.value)
 
     for content, message in UNLIKE.items():

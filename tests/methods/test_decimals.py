@@ -21,7 +21,7 @@ from taxomask.carrying_out import run
 from taxomask.methods.base import Method
 from taxomask.microdata import read_table
 from taxomask.plan import Plan
-from taxomask.publishing import publish
+from taxomask.release.write import Options, write
 
 
 def schema(**more: Any) -> tm.Schema:
@@ -261,7 +261,7 @@ def test_no_more_decimals_and_every_promise(
     except (tm.DataError, tm.PlanError):  # too few records for the method
         return
     target = tmp_path_factory.mktemp("out") / "out.csv"
-    publish(release, str(target), keep_order=True)  # checks every promise on what is read back
+    write(release, str(target), Options(keep_order=True))  # checks every promise on what is read back
     cells = target.read_text().splitlines()[1:]
     observed = {one for one in values if one is not None}
     most = places + 2 if asked is None else asked

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,21 +45,22 @@ class Files(Engine):
 
     block = 1 << 20
 
-    def __init__(
-        self, workers: Workers, scratch: Scratch, told: Told | None = None, *, main_only: bool = False
-    ) -> None:
+    def __init__(self, workers: Workers, scratch: Scratch, told: Told | None = None) -> None:
         self.scratch = scratch
-        self._workers, self._told, self._main_only = workers, told, main_only
+        self._workers, self._told, self._main_only = workers, told, False
 
     def telling(self, progress: Callable[[float], None] | None) -> Files:
-        if progress is None:
-            return self
-        return Files(self._workers, self.scratch, lambda done, what: progress(done), main_only=True)
+        return self if progress is None else self._telling(lambda done, what: progress(done))
 
     def part(self, start: float, size: float) -> Files:
         if self._told is None or not self._main_only:  # what is told is how far each step is
             return self
-        return Files(self._workers, self.scratch, part_of(self._told, start, size), main_only=True)
+        return self._telling(part_of(self._told, start, size))
+
+    def _telling(self, told: Told) -> Files:
+        other = copy(self)
+        other._told, other._main_only = told, True
+        return other
 
     def map(
         self,

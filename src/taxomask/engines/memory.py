@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from itertools import accumulate
 from typing import Any
 
 from .base import Engine, Told, asks_for_progress, part_of
@@ -17,7 +19,7 @@ class Memory(Engine):
         self._told = told
 
     def telling(self, progress: Callable[[float], None] | None) -> Memory:
-        return self if progress is None else Memory(lambda done, what: progress(done))
+        return self if progress is None else self._telling(lambda done, what: progress(done))
 
     def map(
         self,
@@ -29,21 +31,26 @@ class Memory(Engine):
         costs: Sequence[float] | None = None,
     ) -> list[Any]:
         every, asks = list(items), asks_for_progress(function)
-        shares = costs or [1.0] * len(every)
-        whole, done, found = sum(shares) or 1.0, 0.0, []
-        for item, share in zip(every, shares, strict=True):
-            progress = self._share(done / whole, share / whole, what) if main else None
+        ends = list(accumulate(costs or [1.0] * len(every)))
+        told, whole, done, found = self._told if main else None, (ends or [0.0])[-1] or 1.0, 0.0, []
+        for item, end in zip(every, ends, strict=True):
+            progress = None if told is None else _fraction(told, done / whole, (end - done) / whole, what)
             found.append(function(*item, progress=progress) if asks else function(*item))
-            if progress is not None:
-                progress(1.0)
-            done += share
+            if told is not None:
+                told(end / whole, what)
+            done = end
         return found
 
     def part(self, start: float, size: float) -> Memory:
-        return self if self._told is None else Memory(part_of(self._told, start, size))
+        return self if self._told is None else self._telling(part_of(self._told, start, size))
 
-    def _share(self, start: float, size: float, what: str) -> Callable[[float], None] | None:
-        if self._told is None:
-            return None
-        told = part_of(self._told, start, size)
-        return lambda done: told(done, what)
+    def _telling(self, told: Told) -> Memory:
+        other = copy(self)
+        other._told = told
+        return other
+
+
+def _fraction(told: Told, start: float, size: float, what: str) -> Callable[[float], None]:
+    """Is told of one item, and tells of all."""
+    whole = part_of(told, start, size)
+    return lambda done: whole(done, what)

@@ -62,7 +62,7 @@ class Scratch:
         Whether this process decides what is needed no longer.
     """
 
-    def __init__(self, folder: Path, *, large: int = LARGE, driver: bool = False) -> None:
+    def __init__(self, folder: Path, *, large: int, driver: bool = False) -> None:
         self.folder, self.large, self._driver = folder, large, driver
         self._messages = 0
         self._files: weakref.WeakValueDictionary[str, NDArray[np.uint8]] = weakref.WeakValueDictionary()
@@ -77,7 +77,7 @@ class Scratch:
 
     @classmethod
     @contextmanager
-    def temporary(cls, beside: Path, *, large: int = LARGE) -> Iterator[Scratch]:
+    def temporary(cls, beside: Path, *, large: int | None = None) -> Iterator[Scratch]:
         """A folder that is gone in the end; what a killed run left behind is removed first."""
         sweep(beside, _SCRATCH)
         folder = temporary_name(beside.absolute(), _SCRATCH)  # workers are in other folders
@@ -88,7 +88,7 @@ class Scratch:
                 f"{folder.parent} cannot hold the intermediate files: {os.strerror(error.errno or 0)}.",
                 hint="Choose another folder with 'engine: {scratch: …}'.",
             ) from None
-        scratch = _here[folder] = cls(folder, large=large, driver=True)
+        scratch = _here[folder] = cls(folder, large=LARGE if large is None else large, driver=True)
         try:
             yield scratch
         finally:

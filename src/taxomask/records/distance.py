@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,24 +104,6 @@ class RecordDistance:
         """The same distance between some of the records: the scale stays that of the whole table."""
         other = self.from_terms(term.take(rows) for term in self.terms)
         other._tables = self._tables  # large, and the same
-        return other
-
-    def records(self, rows: NDArray[np.integer[Any]]) -> list[tuple[NDArray[Any], NDArray[np.int32] | None]]:
-        """Some of the records alone, for `with_records`."""
-        return [
-            (term.coordinates[rows], None if (levels := getattr(term, "levels", None)) is None else levels[rows])
-            for term in self.terms
-        ]
-
-    def with_records(self, records: list[tuple[NDArray[Any], NDArray[np.int32] | None]]) -> RecordDistance:
-        """The same distance between other records: `take` in two halves, the records apart from all else."""
-        other = self.from_terms(
-            replace(term, coordinates=coordinates, levels=levels)
-            if isinstance(term, NumberTerm)
-            else replace(cast(Any, term), coordinates=coordinates)
-            for term, (coordinates, levels) in zip(self.terms, records, strict=True)
-        )
-        other._tables = self._tables
         return other
 
     def only(self, names: Iterable[str]) -> RecordDistance:

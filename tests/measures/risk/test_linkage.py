@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from naive import equally_near, linked
-from taxomask.engines import Here
 from taxomask.measures.risk import partial_linkage, record_linkage
 from taxomask.measures.risk.linkage import spaces
 from taxomask.measures.risk.linkage_in_blocks import linkage_in_blocks
 
-from .conftest import KINDS, NAMES, pairs, table
+from .conftest import KINDS, NAMES, Blocks, pairs, table
 
 
 def test_by_hand() -> None:
@@ -148,7 +147,7 @@ def test_ties_that_cease_to_be_ties(rows: list[tuple[int, int]], size: int, rand
     original, released = (table(number=[1e9 + step / 2**20 for step in some]) for some in (steps, moved))
     found = record_linkage(original, released)
     right, ties = naive(original, released, ("number",), "balanced")
-    in_blocks = linkage_in_blocks(Here(), original, released, block_size=size)
+    in_blocks = linkage_in_blocks(Blocks(size), original, released)
     for one in (found, in_blocks):
         np.testing.assert_array_equal(one.right, right)
         np.testing.assert_array_equal(one.ties, ties)

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import taxomask as tm
-from taxomask.engines import Here
 from taxomask.measures.risk import Linkage, record_linkage
 from taxomask.measures.risk import linkage_in_blocks as blocks
 from taxomask.measures.risk.linkage import spaces
 from taxomask.measures.risk.linkage_in_blocks import linkage_in_blocks
 from taxomask.partition.extent import Extent
 
-from .conftest import NAMES, pairs
+from .conftest import NAMES, Blocks, pairs
 
 
 def assert_same(found: Linkage, expected: Linkage) -> None:
@@ -34,7 +33,7 @@ def assert_same(found: Linkage, expected: Linkage) -> None:
 @given(pairs(most=30), st.integers(1, 31))
 @settings(max_examples=100)
 def test_any_blocks_give_the_same(both: tuple[tm.Microdata, tm.Microdata], size: int) -> None:
-    assert_same(linkage_in_blocks(Here(), *both, block_size=size), record_linkage(*both))
+    assert_same(linkage_in_blocks(Blocks(size), *both), record_linkage(*both))
 
 
 @given(pairs(most=20), st.integers(1, 8), st.integers(1, 8))
@@ -72,6 +71,6 @@ def test_discharges(
     release = tm.protect(discharges, discharge_schema, method, seed=1)
     both = release.original, release.released
     monkeypatch.setattr(blocks, "Neighbours", Counting)
-    assert_same(linkage_in_blocks(Here(), *both, block_size=40), record_linkage(*both))
+    assert_same(linkage_in_blocks(Blocks(40), *both), record_linkage(*both))
     count = -(-release.original.n // 40)
     assert 0 < looked <= most * count**2

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ...methods import Progress
 from ...microdata import Microdata
 from ..plain import Result
-from ..turns import Turn, in_turn
+from ..turns import in_turn
 from . import (
     ChangeInRank,
     ClassSizes,
@@ -36,7 +36,7 @@ from . import (
     t_closeness,
 )
 
-__all__ = ["Risk", "measure_risk", "risk_measures", "risk_seconds"]
+__all__ = ["Risk", "risk_measures", "risk_seconds"]
 
 SMALL = 20_000  # records up to which linkage by every pair of attributes is a matter of seconds
 
@@ -60,21 +60,6 @@ class Risk(Result):
     def __repr__(self) -> str:
         links = "" if self.linkage is None else f"right links {self.linkage.expected.value:.4g}, "
         return f"<Risk: {links}k {self.classes.k}, uniques {self.classes.uniques}>"
-
-
-def measure_risk(
-    original: Microdata,
-    released: Microdata,
-    *,
-    linked: bool = True,
-    control: Microdata | None = None,
-    weights: ArrayLike | str | None = None,
-    progress: Progress | None = None,
-) -> Risk:
-    """Every measure of risk that needs no further knowledge."""
-    measures = risk_measures(original, released, linked=linked, control=control, weights=weights)
-    seconds = risk_seconds(original, released)
-    return Risk(**in_turn((Turn(name, seconds[name], one) for name, one in measures.items()), progress))
 
 
 def risk_measures(
@@ -106,10 +91,10 @@ def risk_measures(
 
 
 def _each(names: Sequence[str], measure: Callable[[str], Any], progress: Progress | None) -> dict[str, Any]:
-    def turn(name: str) -> Turn:
-        return Turn(name, 1.0, lambda _: measure(name))
+    def measured(name: str) -> Callable[[Progress | None], Any]:
+        return lambda _: measure(name)
 
-    return in_turn(map(turn, names), progress)
+    return in_turn({name: measured(name) for name in names}, dict.fromkeys(names, 1.0), progress)
 
 
 def _hidden(original: Microdata, released: Microdata) -> list[str]:

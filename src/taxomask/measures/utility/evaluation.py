@@ -11,7 +11,7 @@ import numpy as np
 from ...methods import Progress
 from ...microdata import Column, Microdata
 from ..side_by_side import side_by_side
-from ..turns import Turn, in_turn
+from ..turns import in_turn
 from ._moments import same_values
 from .cells import overall_loss, root_mean_square_errors, squared_errors, total_distance
 from .chapters import ChapterCounts, chapter_counts
@@ -82,7 +82,7 @@ def measure_utility(
     columns = side_by_side(original, released, attributes, linked=linked)
     measures = utility_measures(original, released, columns, **options)
     seconds = utility_seconds(original, columns, samples=samples)
-    return Utility(**in_turn((Turn(name, seconds[name], one) for name, one in measures.items()), progress))
+    return Utility(**in_turn(measures, seconds, progress))
 
 
 def utility_measures(

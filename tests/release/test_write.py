@@ -13,10 +13,12 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from taxomask import publishing
 from taxomask.leftovers import temporary_name
 from taxomask.microdata.files import read_table
-from taxomask.publishing import publish, row_order
+from taxomask.release import Publication, read_back
+from taxomask.release import write as writing
+from taxomask.release.note import methodology
+from taxomask.release.write import Options, row_order
 
 N = 40
 TABLE = pa.table(
@@ -37,6 +39,10 @@ SCHEMA = tm.Schema(
 )
 
 
+def publish(release: tm.Release, target: Path | str, **options: Any) -> Publication:
+    return writing.write(release, str(target), Options(**options))
+
+
 @pytest.fixture
 def release() -> tm.Release:
     return tm.protect(TABLE, SCHEMA, tm.Microaggregation(4), seed=5)
@@ -44,7 +50,7 @@ def release() -> tm.Release:
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.tsv", "out.parquet", "out.arrow", "out.xlsx"])
 def test_what_is_on_disk_is_the_release_in_random_order(release: tm.Release, tmp_path: Path, name: str) -> None:
-    done = publish(release, str(tmp_path / name))
+    done = publish(release, tmp_path / name)
     back = read_table(tmp_path / name, text=["dx", "remark"])
     order = row_order(5, N)
     assert not np.array_equal(order, np.arange(N))
@@ -56,21 +62,24 @@ def test_what_is_on_disk_is_the_release_in_random_order(release: tm.Release, tmp
 
 
 def test_the_audit_knows_the_seed_and_the_note_does_not(release: tm.Release, tmp_path: Path) -> None:
-    done = publish(release, str(tmp_path / "out.csv"), plan={"a": 1}, note="A note.")
+    done = publish(release, tmp_path / "out.csv", plan={"a": 1})
     audit = json.loads(done.audit.read_text())
     assert (audit["seed"], audit["plan"], audit["rows"], audit["records"]) == (5, {"a": 1}, "shuffled", N)
     assert set(audit["file_sha256"]) == {str(tmp_path / "out.csv")}
-    assert done.note.read_text() == "A note."
+    assert audit["seed"] == release.audit["seed"]
+    assert audit["sha256"] == release.audit["sha256"]
+    assert audit["checks"] == [vars(check) for check in release.promise]
+    assert done.note.read_text() == methodology(release)
 
 
 def test_order_can_be_kept(release: tm.Release, tmp_path: Path) -> None:
-    publish(release, str(tmp_path / "out.parquet"), keep_order=True)
+    publish(release, tmp_path / "out.parquet", keep_order=True)
     assert read_table(tmp_path / "out.parquet")["age"].to_pylist() == release.data["age"].to_pylist()
 
 
 def test_formulas_are_defused(release: tm.Release, tmp_path: Path) -> None:
-    publish(release, str(tmp_path / "safe.csv"))
-    publish(release, str(tmp_path / "raw.csv"), escape_cells=False)
+    publish(release, tmp_path / "safe.csv")
+    publish(release, tmp_path / "raw.csv", escape_cells=False)
     assert "'=1+1" in (tmp_path / "safe.csv").read_text()
     assert "'=1+1" not in (tmp_path / "raw.csv").read_text()
 
@@ -78,25 +87,25 @@ def test_formulas_are_defused(release: tm.Release, tmp_path: Path) -> None:
 def test_nothing_is_overwritten_without_force(release: tm.Release, tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("precious")
     with pytest.raises(tm.DataError, match=r"out\.csv exists already"):
-        publish(release, str(tmp_path / "out.csv"))
+        publish(release, tmp_path / "out.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
     assert (tmp_path / "out.csv").read_text() == "precious"
-    publish(release, str(tmp_path / "out.csv"), force=True)
+    publish(release, tmp_path / "out.csv", force=True)
     assert len((tmp_path / "out.csv").read_text().splitlines()) == N + 1
 
 
 def test_a_file_that_appears_meanwhile_is_not_overwritten(
     release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flush = publishing.flush
+    flush = writing.flush
 
     def late(path: Path) -> None:
         (tmp_path / "out.csv").write_text("from elsewhere")
         flush(path)
 
-    monkeypatch.setattr(publishing, "flush", late)
+    monkeypatch.setattr(writing, "flush", late)
     with pytest.raises(tm.DataError, match=r"out\.csv exists already"):
-        publish(release, str(tmp_path / "out.csv"))
+        publish(release, tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "from elsewhere"
     assert not list(tmp_path.glob(".*"))
 
@@ -104,16 +113,17 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(
 def test_damage_on_the_way_to_disk_stops_the_release(
     release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = publishing.write_table
+    write = writing.write_table
 
-    def damaged(table: Any, *arguments: Any, **options: Any) -> None:
+    def damaged(batches: Any, *arguments: Any, **options: Any) -> None:
+        table = batches.read_all()
         place = table.column_names.index("age")
         ages = table["age"].to_pylist()
         write(table.set_column(place, "age", pa.array([ages[0] + 1, *ages[1:]])), *arguments, **options)
 
-    monkeypatch.setattr(publishing, "write_table", damaged)
+    monkeypatch.setattr(writing, "write_table", damaged)
     with pytest.raises(tm.PromiseError, match="differs from what was written: column 'age'"):
-        publish(release, str(tmp_path / "out.csv"))
+        publish(release, tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -124,18 +134,18 @@ def test_leftovers_of_a_killed_run_are_swept_and_those_of_a_running_one_are_not(
     dead, alive = (own.with_name(own.name.replace(f".{os.getpid()}-", f".{pid}-")) for pid in (4194303, os.getppid()))
     dead.touch()
     alive.touch()
-    publish(release, str(tmp_path / "out.csv"))
+    publish(release, tmp_path / "out.csv")
     assert (dead.exists(), alive.exists()) == (False, True)
 
 
 def test_a_folder_that_is_not_there(release: tm.Release, tmp_path: Path) -> None:
     with pytest.raises(tm.DataError, match=r"cannot be written: No such file or directory"):
-        publish(release, str(tmp_path / "no" / "out.csv"))
+        publish(release, tmp_path / "no" / "out.csv")
 
 
 def test_several_copies_are_several_files(tmp_path: Path) -> None:
     release = tm.protect(TABLE.drop_columns(["remark"]), tm.Schema(list(SCHEMA.values())[:3]), _twice(), seed=1)
-    done = publish(release, str(tmp_path / "out.csv.gz"))
+    done = publish(release, tmp_path / "out.csv.gz")
     assert [Path(name).name for name in done.tables] == ["out-1.csv.gz", "out-2.csv.gz"]
     assert read_table(tmp_path / "out-1.csv.gz").num_rows == read_table(tmp_path / "out-2.csv.gz").num_rows == N
 
@@ -162,7 +172,7 @@ def test_damage_on_the_way_to_a_database_keeps_the_old_table(
     target = f"sqlite:///{tmp_path / 'base.db'}?table=protected"
     publish(release, target)
     before = read_table(target)
-    monkeypatch.setattr(publishing, "_equal", lambda a, b: False)
+    monkeypatch.setattr(read_back, "_equal", lambda a, b: False)
     with pytest.raises(tm.PromiseError, match="differs from what was written"):
         publish(release, target, force=True)
     assert read_table(target).equals(before)

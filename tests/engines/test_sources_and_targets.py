@@ -11,19 +11,19 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from taxomask.engines.coding import open_stored
-from taxomask.publishing import publish, row_order
-from taxomask.spreading import protect_stored, publish_stored
 
 import taxomask as tm
-from engines.conftest import SCHEMA, SEED, all_sorts, on_engine
-from taxomask import spreading
-from taxomask.engines import DaskEngine, Engine, LocalEngine, Store
+from engines.conftest import SCHEMA, SEED, all_sorts, on_engine, outcome
+from taxomask.engines import DaskCluster, Threads, Workers
 from taxomask.microdata.files import MANIFEST, open_table, read_table, write_table
+from taxomask.release import write as writing
+from taxomask.release.places import audit_path, beside
+from taxomask.release.write import PART, row_order
 
 TEXT = ("id", "weight", "sex", "grade", "region", "dx", "job", "remark")
 METHOD = tm.Pipeline((tm.Microaggregation(4, block_size=60, attributes=("age", "income", "dx", "sex")), tm.Shuffling()))
 SOURCES = ["table.parquet", "table.csv", "folder of parquet", "folder of csv", "sqlite", "postgresql"]
+ALIKE = ("method", "parameters", "versions", "sha256", "checks", "notes", "linked")
 TARGETS = ["out.parquet", "out.csv", "out.csv.gz", "out/", "out.csv/", "out.csv.gz/", "sqlite", "postgresql"]
 
 
@@ -63,25 +63,26 @@ def in_memory(source: str) -> tm.Release:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_sources(local: LocalEngine, place: Callable[[str, str], str], source: str) -> None:
+def test_sources(local: Threads, place: Callable[[str, str], str], source: str) -> None:
     where = place(source, "source")
     written(where)
     found = on_engine(local, where, METHOD, place("out/", ""), text=TEXT)
     expected = in_memory(where)
     assert found.table.equals(expected.data.take(row_order(SEED, 237)))
     assert (found.release.promise, found.release.notes) == (expected.promise, expected.notes)
+    assert found.release.audit["sha256"] == expected.audit["sha256"]
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_targets(local: LocalEngine, place: Callable[[str, str], str], target: str) -> None:
+def test_targets(local: Threads, place: Callable[[str, str], str], target: str) -> None:
     where, source = place(target, "target"), place("folder of csv", "")
     written(source)
-    check_target(local, source, where, place(target.rstrip("/").replace("out", "memory"), "memory"))
+    check_target(local, source, where, place(target.replace("out", "memory"), "memory"))
 
 
 @pytest.mark.parametrize("target", ["out.csv", "out/", "sqlite"])
 def test_nothing_is_overwritten_without_force(
-    parquet: Path, local: LocalEngine, place: Callable[[str, str], str], target: str
+    parquet: Path, local: Threads, place: Callable[[str, str], str], target: str
 ) -> None:
     where = place(target, "target")
     on_engine(local, parquet, tm.Rounding(5), where)
@@ -94,21 +95,22 @@ def test_nothing_is_overwritten_without_force(
     assert not list(Path().glob(".*"))
 
 
-def check_target(engine: Engine, source: str, target: str, memory: str, **options: bool) -> None:
-    """What is written is what is written from memory, to a file if the target is a folder."""
-    release, done = protected(engine, source, target, **options)
-    if Path(memory).suffix == "":
-        memory += ".parquet" * ("://" not in memory)
-    publish(in_memory(source), memory, like=open_table(source, text=TEXT), force=True)
-    found, expected = (read_table(one, text=TEXT[1:]) for one in (target, memory))
-    assert found.equals(expected)
-    if target.endswith(".csv"):
-        assert Path(target).read_bytes() == Path(memory).read_bytes()
-    assert all(check.holds for check in release.promise)
-    assert len(release.promise) > 4
-    audit = json.loads(done.audit.read_text())
+def check_target(workers: Workers, source: str, target: str, memory: str) -> None:
+    """What is written is what is written from memory."""
+    like = open_table(source, text=TEXT)
+    found = on_engine(workers, source, METHOD, target, text=TEXT, like=like, plan={"a": 1})
+    here = outcome(in_memory(source), memory, like=like, plan={"a": 1})
+    assert read_table(target, text=TEXT[1:]).equals(read_table(memory, text=TEXT[1:]))
+    assert list(found.files.values()) == list(here.files.values())
+    assert found.release.promise == here.release.promise
+    assert len(found.release.promise) > 4
+    audit, other = (json.loads(audit_path(one).read_text()) for one in (target, memory))
     assert (audit["records"], audit["seed"], audit["rows"], audit["files"]) == (237, SEED, "shuffled", [target])
-    for path in (done.audit, done.note, *([Path(target)] if "://" not in target else [])):
+    assert audit["plan"] == {"a": 1}
+    assert [audit[name] for name in ALIKE] == [other[name] for name in ALIKE]
+    assert list(audit["file_sha256"].values()) == list(other["file_sha256"].values())
+    notes = audit_path(target), beside(target, ".note.md")
+    for path in (*notes, *([Path(target)] if "://" not in target else [])):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
     assert not list(Path().glob(".*"))
 
@@ -117,29 +119,21 @@ def check_target(engine: Engine, source: str, target: str, memory: str, **option
     ("source", "target", "memory"),
     [
         ("postgresql", "postgresql", "postgresql"),
-        ("folder of csv", "out.csv/", "memory.csv"),
+        ("folder of csv", "out.csv/", "memory.csv/"),
         ("sqlite", "out.csv", "memory.csv"),
     ],
 )
 def test_on_a_cluster(
-    two_workers: DaskEngine, place: Callable[[str, str], str], source: str, target: str, memory: str
+    two_workers: DaskCluster, place: Callable[[str, str], str], source: str, target: str, memory: str
 ) -> None:
     written(place(source, "source"))
     check_target(two_workers, place(source, "source"), place(target, "target"), place(memory, "memory"))
 
 
-def protected(engine: Engine, source: str, target: str, **options: bool) -> tuple[tm.Release, spreading.Publication]:
-    like = open_table(source, text=TEXT)
-    with Store.temporary(Path("taxomask")) as store:
-        site = open_stored(source, SCHEMA, store, engine, text=TEXT)
-        release = protect_stored(site, METHOD, seed=SEED)
-        return publish_stored(site, release, target, like=like, note=lambda checked: "A note.", **options)
-
-
 # --------------------------------------------------------------------------------------- folders that are written
 
 
-def test_a_folder_holds_its_parts_and_a_manifest(parquet: Path, local: LocalEngine, tmp_path: Path) -> None:
+def test_a_folder_holds_its_parts_and_a_manifest(parquet: Path, local: Threads, tmp_path: Path) -> None:
     out = on_engine(local, parquet, tm.Rounding(5), f"{tmp_path}/out.v1.parquet/").where
     assert sorted(path.name for path in out.iterdir()) == [MANIFEST, "part-00000.v1.parquet"]
     manifest = json.loads((out / MANIFEST).read_text())
@@ -154,8 +148,8 @@ def test_a_folder_holds_its_parts_and_a_manifest(parquet: Path, local: LocalEngi
 
 
 @pytest.mark.parametrize("keep_order", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_many_parts(two_workers: DaskEngine, local: LocalEngine, tmp_path: Path, keep_order: bool) -> None:
-    n = spreading.PART + 1000
+def test_many_parts(two_workers: DaskCluster, local: Threads, tmp_path: Path, keep_order: bool) -> None:
+    n = PART + 1000
     table = pa.table({"a": pa.array(range(n), pa.int32()), "b": pa.array([None, 1, 2, 3] * (n // 4), pa.int8())})
     schema = tm.Schema([tm.Attribute("a", role="quasi_identifier", kind="continuous"), tm.Attribute("b", role="other")])
     (tmp_path / "data").mkdir()
@@ -168,18 +162,18 @@ def test_many_parts(two_workers: DaskEngine, local: LocalEngine, tmp_path: Path,
     )
     assert first.files == second.files
     assert sorted(first.files) == [MANIFEST, "part-00000.parquet", "part-00001.parquet"]
-    assert open_table(first.where / "part-00000.parquet").n == spreading.PART
+    assert open_table(first.where / "part-00000.parquet").n == PART
     expected = tm.protect(table, schema, tm.Rounding(10), seed=SEED).data
     order = range(n) if keep_order else row_order(SEED, n)
     assert first.table.equals(expected.take(pa.array(order)))
 
 
 def test_what_is_overwritten_stays_until_the_new_one_is_whole(
-    parquet: Path, local: LocalEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parquet: Path, local: Threads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = on_engine(local, parquet, tm.Rounding(5), f"{tmp_path}/out/")
     before = {path.name: path.read_bytes() for path in out.where.iterdir()}
-    monkeypatch.setattr(spreading, "stop_if_broken", lambda checks: 1 / 0)
+    monkeypatch.setattr(writing, "stop_if_broken", lambda checks: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         on_engine(local, parquet, tm.Rounding(7), f"{tmp_path}/out/", force=True)
     assert {path.name: path.read_bytes() for path in out.where.iterdir()} == before
@@ -187,16 +181,16 @@ def test_what_is_overwritten_stays_until_the_new_one_is_whole(
 
 
 def test_a_folder_that_appears_meanwhile_is_not_overwritten(
-    parquet: Path, local: LocalEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parquet: Path, local: Threads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop = spreading.stop_if_broken
+    stop = writing.stop_if_broken
 
     def late(checks: tuple[object, ...]) -> None:
         (tmp_path / "out").mkdir(exist_ok=True)
         (tmp_path / "out" / "precious").touch()
         stop(checks)
 
-    monkeypatch.setattr(spreading, "stop_if_broken", late)
+    monkeypatch.setattr(writing, "stop_if_broken", late)
     with pytest.raises(tm.DataError, match="out exists already"):
         on_engine(local, parquet, tm.Rounding(5), f"{tmp_path}/out/")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["precious"]
@@ -206,7 +200,7 @@ def test_a_folder_that_appears_meanwhile_is_not_overwritten(
 @pytest.fixture
 def damaged_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk keeps another number than the one written."""
-    write = spreading.write_table
+    write = writing.write_table
 
     def damaged(batches: pa.RecordBatchReader, *arguments: object, **options: object) -> None:
         table = batches.read_all()
@@ -214,13 +208,13 @@ def damaged_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
         ages = [(age or 0) + 1 for age in table["age"].to_pylist()]
         write(table.set_column(place, "age", pa.array(ages)), *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(spreading, "write_table", damaged)
+    monkeypatch.setattr(writing, "write_table", damaged)
 
 
 @pytest.mark.usefixtures("damaged_on_the_way")
 @pytest.mark.parametrize("target", ["out/", "out.csv/", "out.parquet", "out.csv"])
 def test_damage_on_the_way_to_disk_stops_the_release(
-    parquet: Path, local: LocalEngine, tmp_path: Path, target: str
+    parquet: Path, local: Threads, tmp_path: Path, target: str
 ) -> None:
     with pytest.raises(
         tm.PromiseError, match=r"what was read back from disk differs from what was written: column 'age'"
@@ -229,30 +223,39 @@ def test_damage_on_the_way_to_disk_stops_the_release(
     assert not list(tmp_path.iterdir())
 
 
-# --------------------------------------------------------------------------------------- what cannot be spread
+# --------------------------------------------------------------------------------------- several tables
 
 
 @pytest.mark.parametrize(
-    "method",
+    ("target", "names"),
     [
-        tm.Imputation(attributes=("age",), given=("sex",), copies=2),
-        tm.Pipeline((tm.Rounding(5), tm.Imputation(attributes=("age",), given=("sex",), copies=2))),
-        tm.Imputation(synthesis="full"),
+        ("out.csv.gz", ["out-1.csv.gz", "out-2.csv.gz"]),
+        ("out.csv/", ["out-1.csv", "out-2.csv"]),
+        ("sqlite", ["register.db?table=target_1", "register.db?table=target_2"]),
     ],
-    ids=["copies", "pipeline", "full"],
 )
-def test_several_tables_and_new_records_need_memory(
-    parquet: Path, local: LocalEngine, tmp_path: Path, method: tm.Imputation
+def test_several_copies(
+    local: Threads, parquet: Path, place: Callable[[str, str], str], target: str, names: list[str]
 ) -> None:
-    schema = tm.Schema(
-        [tm.Attribute("remark", role="identifier") if name == "remark" else one for name, one in SCHEMA.items()]
-    )
-    with pytest.raises(tm.PlanError, match=r"makes several tables, or records of its own.*\nWrite 'engine: memory'"):
-        on_engine(local, parquet, method, f"{tmp_path}/out/", schema=schema)
-    assert not list(tmp_path.iterdir())
+    method = tm.Imputation(attributes=("age",), given=("sex",), copies=2)
+    found = on_engine(local, parquet, method, place(target, "target"))
+    assert [
+        table.removeprefix(place("", "")).removeprefix(f"sqlite:///{Path().resolve()}/") for table in found.tables
+    ] == names
+    order = row_order(SEED, 237)
+    copies = tm.protect(read_table(parquet), SCHEMA, method, seed=SEED).copies
+    ages = [read_table(table)["age"].cast(pa.float64()) for table in found.tables]
+    assert ages == [copy["age"].take(order).cast(pa.float64()) for copy in copies]
+    assert ages[0] != ages[1]
+    assert not list(Path().glob(".*"))
+    with pytest.raises(tm.DataError, match="exists already"):
+        on_engine(local, parquet, method, place(target, "target"))
 
 
-def test_a_table_without_rows_and_one_whose_records_are_all_dropped(local: LocalEngine, tmp_path: Path) -> None:
+# --------------------------------------------------------------------------------------- tables with nothing in them
+
+
+def test_a_table_without_rows_and_one_whose_records_are_all_dropped(local: Threads, tmp_path: Path) -> None:
     pq.write_table(all_sorts().slice(0, 0), tmp_path / "in.parquet")
     with pytest.raises(tm.DataError, match=r"in\.parquet has columns but no rows"):
         on_engine(local, tmp_path / "in.parquet", tm.Microaggregation(3), f"{tmp_path}/out/")
