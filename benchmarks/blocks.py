@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from measuring import timed
 from microaggregation import space
-from taxomask.partition import in_blocks, mdav, median_cuts
+from taxomask.partition import mdav, median_cuts, members
 from taxomask.records import RecordDistance
 
 K = 5
@@ -27,7 +27,12 @@ def loss(table: RecordDistance, groups: NDArray[np.int32]) -> float:
 
 
 def blocked(table: RecordDistance, size: int) -> NDArray[np.int32]:
-    return in_blocks(median_cuts(table, size), lambda rows: mdav(table.take(rows), K))
+    groups, first = np.empty(table.n, dtype=np.int32), 0
+    for rows in members(median_cuts(table, size)):
+        inside = mdav(table.take(rows), K)
+        groups[rows] = inside + first
+        first += int(inside.max()) + 1
+    return groups
 
 
 def main() -> None:

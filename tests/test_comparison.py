@@ -18,6 +18,7 @@ import taxomask as tm
 from taxomask import comparison
 from taxomask.comparison import Point, RUMap
 from taxomask.evaluation_page import page
+from taxomask.microdata import microdata
 from taxomask.taxonomy.distances.equality import Equality
 
 TABLE = pa.table(
@@ -273,6 +274,43 @@ def test_methods_tell_together_how_far_they_are(tmp_path: Path) -> None:
         assert told == sorted(told)
         assert told[-1] == pytest.approx(1.0)
         assert len(told) >= 3
+
+
+def test_what_is_known_so_far_is_told_each_time_that_a_method_is_done(tmp_path: Path) -> None:
+    methods = [tm.Microaggregation(2), tm.Recoding(level=1), tm.Microaggregation(3)]  # of these the second cannot run
+    for _ in range(2):  # the second time from the cache
+        maps: list[RUMap] = []
+        found = tm.compare(TABLE, SCHEMA, methods, cache=tmp_path, workers=1, so_far=maps.append)
+        assert [len(one.points) + len(one.failed) for one in maps] == [1, 2, 3]
+        assert maps[-1] == found
+        assert {point.label for one in maps for point in one.points} == {str(methods[0]), str(methods[2])}
+        for one in maps:
+            assert [point.label for point in one.points] == sorted(point.label for point in one.points)
+
+
+def test_a_table_that_was_coded_before(tmp_path: Path) -> None:
+    coded, methods = tm.Microdata.from_frame(TABLE, SCHEMA), [tm.Microaggregation(2), tm.Noise(0.1)]
+    assert tm.compare(coded, SCHEMA, methods, cache=False) == tm.compare(TABLE, SCHEMA, methods, cache=False)
+    for method in methods:
+        first, second = (tm.protect(one, SCHEMA, method, seed=1) for one in (coded, TABLE))
+        assert first.data.equals(second.data)
+        assert (first.promise, first.notes) == (second.promise, second.notes)
+        assert first.audit["sha256"] == second.audit["sha256"]
+        assert first.original is coded
+    assert coded.to_frame().equals(TABLE.drop_columns(["name"]))  # as it was
+    other = tm.Schema(list(SCHEMA.values()))
+    for call in (lambda: tm.protect(coded, other, methods[0]), lambda: tm.compare(coded, other, methods)):
+        with pytest.raises(tm.SchemaError, match=r"coded with another schema.\nPass the schema"):
+            call()
+
+
+def test_a_comparison_codes_the_table_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    coded: list[str] = []
+    code = microdata.code
+    monkeypatch.setattr(microdata, "code", lambda frame, one: coded.append(one.name) or code(frame, one))
+    methods = [tm.Microaggregation(2), tm.Microaggregation(3), tm.Noise(0.1)]
+    assert len(tm.compare(TABLE, SCHEMA, methods, cache=False).points) == 3
+    assert coded == ["age", "dx"]
 
 
 def test_a_report_of_many_columns_shows_what_changed() -> None:

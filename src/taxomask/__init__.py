@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .carrying_out import run
     from .comparison import RUMap, compare
     from .errors import (
         DataError,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from .taxonomy import Concept, Taxonomy
 
 _HOMES = {
+    "carrying_out": ("run",),
     "comparison": ("RUMap", "compare"),
     "evaluation": ("Evaluation", "evaluate"),
     "plan": ("Plan",),
@@ -170,6 +172,7 @@ __all__ = [
     "nominal_mean",
     "nominal_variance",
     "protect",
+    "run",
     "semantic_mean",
 ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from .microdata import Kind, Microdata
 from .microdata.files import Source, format_of, is_address, open_table
 from .plan import EngineChoice, Limits, Plan
 from .release import Publication, Release, protect_on
-from .release.places import is_folder
+from .release.places import check_place, is_folder
 from .release.write import Options, write
 
 __all__ = ["Outcome", "naming", "open_workers", "read_for", "run"]
@@ -173,15 +172,9 @@ def _check_format(target: str) -> None:
 
 
 def _check_place(path: Path, data: str | None, *, force: bool) -> None:
-    """Find out now what would otherwise be found out after the work."""
     if data and path.resolve() == Path(data).resolve():
         raise PlanError(f"{path} is the table itself.", hint="Write the protected table to another file.")
-    if path.exists() and not force:
-        raise PlanError(f"{path} exists already.", hint="Choose another name, or overwrite it with --force.")
-    if not path.parent.is_dir():
-        raise PlanError(f"{path} cannot be written: there is no such folder.", hint="Make the folder first.")
-    if not os.access(path.parent, os.W_OK):
-        raise PlanError(f"{path} cannot be written: you may not write to the folder.", hint="Choose another folder.")
+    check_place(path, force=force)
 
 
 def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:

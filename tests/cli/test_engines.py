@@ -38,9 +38,48 @@ def test_the_same_bytes_on_every_engine(run: Run, files: Path) -> None:
     assert {(files / name).read_bytes() for name in ("local.csv", "folder.csv", "both.csv")} == {memory}
     assert (files / "memory.note.md").read_text() == (files / "local.note.md").read_text()
     memory, local = (json.loads((files / f"{name}.audit.json").read_text()) for name in ("memory", "local"))
-    same = ("method", "parameters", "seed", "checks", "notes", "rows", "records", "linked", "versions")
+    same = ("method", "parameters", "seed", "checks", "notes", "rows", "records", "linked", "versions", "sha256")
     assert [memory[key] for key in same] == [local[key] for key in same]
     assert set(memory["file_sha256"].values()) == set(local["file_sha256"].values())
+
+
+@pytest.mark.parametrize("target", ["out/", "out.csv/"])
+def test_the_same_folder_on_every_engine(run: Run, files: Path, target: str) -> None:
+    found = []
+    for engine in ("memory", "local"):
+        where = files / engine
+        where.mkdir()
+        options = ("--seed", "5", "--quiet", "--engine", engine)
+        assert run("protect", "--plan", files / "plan.yaml", "-o", f"{where}/{target}", *options) == (0, "", "")
+        assert names(where) == {target.strip("/"), "out.audit.json", "out.note.md"}
+        found.append({path.name: path.read_bytes() for path in (where / target).iterdir()})
+    assert found[0] == found[1]
+    assert MANIFEST in found[0]
+
+
+def test_several_tables_on_every_engine(run: Run, files: Path) -> None:
+    write_plan(files, method="{name: imputation, attributes: [age], given: [dx], copies: 2}")
+    command = ("protect", "--plan", files / "plan.yaml", "--seed", "5", "--quiet", "-o")
+    assert run(*command, files / "memory.csv") == (0, "", "")
+    assert run(*command, files / "local.csv", "--engine", "local") == (0, "", "")
+    for number in (1, 2):
+        assert (files / f"memory-{number}.csv").read_bytes() == (files / f"local-{number}.csv").read_bytes()
+    assert (files / "memory-1.csv").read_bytes() != (files / "memory-2.csv").read_bytes()
+
+
+def test_a_report_shows_what_was_compared_before_on_every_engine(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taxomask.comparison.cache_folder", lambda name: files / "cache" / name)
+    write_plan(files, ATTRIBUTES + "compare: [{name: microaggregation, vary: {k: [2, 3]}}]\n")
+    assert run("compare", "--plan", files / "plan.yaml", "--quiet")[0] == 0
+    pages = []
+    for engine in ("memory", "local"):
+        out = ("-o", files / f"{engine}.csv", "--report", files / f"{engine}.html")
+        assert run("protect", "--plan", files / "plan.yaml", "--quiet", "--engine", engine, *out) == (0, "", "")
+        pages.append((files / f"{engine}.html").read_text())
+    assert pages[0] == pages[1]
+    assert pages[0].count('class="point') == 2
 
 
 @pytest.mark.parametrize("engine", ["memory", "local"])
@@ -110,7 +149,6 @@ def test_the_plan_may_say_all_of_it(run: Run, files: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-o", "out/"), "out/ is a folder.\nName a file, or write 'engine: local' or 'engine: dask'."),
         (("-o", "out.xlsx/", "--engine", "local"), "out.xlsx/: a folder holds Parquet or CSV files."),
         (("-o", "out.foo/", "--engine", "local"), "out.foo: the suffix does not say in which format to write."),
         (("-o", "data/", "--engine", "local"), "data is the table itself."),

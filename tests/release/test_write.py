@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import taxomask as tm
 from taxomask.leftovers import temporary_name
-from taxomask.microdata.files import read_table
+from taxomask.microdata.files import MANIFEST, read_table
 from taxomask.release import Publication, read_back
 from taxomask.release import write as writing
 from taxomask.release.note import methodology
@@ -122,9 +123,26 @@ def test_damage_on_the_way_to_disk_stops_the_release(
         write(table.set_column(place, "age", pa.array([ages[0] + 1, *ages[1:]])), *arguments, **options)
 
     monkeypatch.setattr(writing, "write_table", damaged)
-    with pytest.raises(tm.PromiseError, match="differs from what was written: column 'age'"):
-        publish(release, tmp_path / "out.csv")
-    assert not list(tmp_path.iterdir())
+    for target in ("out.csv", "out.parquet", "out/", "out.csv/"):
+        with pytest.raises(tm.PromiseError, match="differs from what was written: column 'age'"):
+            publish(release, f"{tmp_path}/{target}")
+        assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("target", ["out.csv", "out.parquet", "out/", "out.csv/", "sqlite:///base.db?table=out"])
+def test_a_column_too_many_on_disk_stops_the_release(
+    release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write = writing.write_table
+
+    def with_names(batches: Any, *arguments: Any, **options: Any) -> None:
+        write(batches.read_all().append_column("name", TABLE["name"]), *arguments, **options)
+
+    monkeypatch.setattr(writing, "write_table", with_names)
+    with pytest.raises(tm.PromiseError, match=r"it has the columns 'age', 'dx', 'remark', 'name'\."):
+        publish(release, target)
+    assert not {path.name for path in tmp_path.iterdir()} - {"base.db"}
 
 
 def test_leftovers_of_a_killed_run_are_swept_and_those_of_a_running_one_are_not(
@@ -141,6 +159,41 @@ def test_leftovers_of_a_killed_run_are_swept_and_those_of_a_running_one_are_not(
 def test_a_folder_that_is_not_there(release: tm.Release, tmp_path: Path) -> None:
     with pytest.raises(tm.DataError, match=r"cannot be written: No such file or directory"):
         publish(release, tmp_path / "no" / "out.csv")
+
+
+@pytest.mark.parametrize("target", ["out/", "out.csv/", "out.csv.gz/"])
+def test_a_folder(release: tm.Release, tmp_path: Path, target: str) -> None:
+    done = publish(release, f"{tmp_path}/{target}")
+    folder = tmp_path / target
+    part = f"part-00000{''.join(folder.suffixes) or '.parquet'}"
+    assert sorted(path.name for path in folder.iterdir()) == [MANIFEST, part]
+    manifest = json.loads((folder / MANIFEST).read_text())
+    assert manifest["records"] == N
+    assert json.loads(done.audit.read_text())["file_sha256"] == {part: manifest["files"][0]["sha256"]}
+    assert read_table(folder)["age"].to_pylist() == release.data["age"].take(row_order(5, N)).to_pylist()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name, "out.audit.json", "out.note.md"]
+
+
+def test_from_a_release_to_a_table_and_a_report(release: tm.Release, tmp_path: Path) -> None:
+    done = release.write(tmp_path / "out.csv", report=tmp_path / "report.html")
+    other = publish(release, tmp_path / "other.csv")
+    assert Path(done.tables[0]).read_bytes() == Path(other.tables[0]).read_bytes()
+    assert (done.checks, done.note.read_text()) == (other.checks, other.note.read_text())
+    assert "at least k = 4 records share every combination" in (tmp_path / "report.html").read_text()
+    for target, report in (("out.csv", "new.html"), ("new.csv", "report.html"), ("new.csv", "no/report.html")):
+        with pytest.raises(tm.DataError, match=r"exists already|report.html cannot be written: there is no such fol"):
+            release.write(tmp_path / target, report=tmp_path / report)
+        assert not list(tmp_path.glob("new*"))
+    release.write(str(tmp_path / "out.csv"), report=str(tmp_path / "report.html"), force=True)
+
+
+@pytest.mark.parametrize("make", [pa.Table.to_pandas, pl.from_arrow], ids=["pandas", "polars"])
+def test_tables_of_every_kind_give_the_same_file(release: tm.Release, tmp_path: Path, make: Any) -> None:
+    other = tm.protect(make(TABLE), SCHEMA, tm.Microaggregation(4), seed=5)
+    for one, name in ((release, "arrow.csv"), (other, "other.csv")):
+        one.write(tmp_path / name)
+    assert (tmp_path / "arrow.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
 
 
 def test_several_copies_are_several_files(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from ..leftovers import sweep, temporary_name
 from ..microdata.files import is_address
 
 __all__ = [
-    "audit_path", "beside", "check_free", "file_sha256", "flush", "is_folder", "put_folder", "put_in_place", "targets",
-    "temporary", "temporary_folder",
+    "audit_path", "beside", "check_free", "check_place", "file_sha256", "flush", "is_folder", "put_folder",
+    "put_in_place", "targets", "temporary", "temporary_folder",
 ]  # fmt: skip
 
 _PART = "part"
@@ -53,6 +53,16 @@ def beside(target: str, suffix: str) -> Path:
         return Path((named[1] if named else "table").replace("/", "_") + suffix)
     path = Path(target)
     return path.with_name(path.name.partition(".")[0] + suffix)
+
+
+def check_place(path: Path, *, force: bool) -> None:
+    """Find out now what would otherwise be found out after the work."""
+    if not force:
+        check_free([str(path)])
+    if not path.parent.is_dir():
+        raise DataError(f"{path} cannot be written: there is no such folder.", hint="Make the folder first.")
+    if not os.access(path.parent, os.W_OK):
+        raise DataError(f"{path} cannot be written: you may not write to the folder.", hint="Choose another folder.")
 
 
 def check_free(paths: Iterable[str]) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..errors import PromiseError
 from ..microdata.files import Source, format_of, open_table
+from ..microdata.spelling import listing
 
-__all__ = ["BATCH", "compare", "compare_file", "open_written", "plain_type", "without_empty_text"]
+__all__ = ["BATCH", "compare", "compare_file", "compare_names", "open_written", "plain_type", "without_empty_text"]
 
 BATCH = 65_536  # rows that are looked at together
 
@@ -37,13 +38,16 @@ def compare(columns: Mapping[str, Any], source: Source) -> None:
     """Compare some columns of a table that was written, piece by piece; an error if one is not as it should be."""
     import pyarrow as pa
 
-    absent = [name for name in columns if name not in source.names]
-    if absent:
-        raise _differs(f"column {absent[0]!r} is not there", "")
     kinds = [table.schema.field(0) for table in columns.values()]
     written = pa.Table.from_arrays([table.column(0) for table in columns.values()], schema=pa.schema(kinds))
     for ours, theirs in _aligned(written.to_batches(BATCH), source.batches(BATCH, list(columns))):
         _as_written(ours, theirs)
+
+
+def compare_names(names: Iterable[str], source: Source) -> None:
+    """Look at the columns of a table that was written; an error if they are not these, in this order."""
+    if list(names) != list(source.names):
+        raise _differs(f"it has the columns {listing(source.names)}", "")
 
 
 def without_empty_text(column: Any) -> Any:

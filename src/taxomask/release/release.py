@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..microdata.coding import Note
 from ..microdata.frames import Frame
 from ..showing import few, line, view
 from .checks import Found, check_release, stop_if_broken, unchanged_notes
+from .places import check_place
 
 if TYPE_CHECKING:
     from .write import Publication
@@ -202,6 +204,8 @@ class Release:
         """
         from .write import Options, write
 
+        if report is not None:
+            check_place(Path(report), force=force)
         evaluation = None if report is None else self.evaluate()
         done = write(self, fspath(target), Options(force=force))
         if report is not None and evaluation is not None:

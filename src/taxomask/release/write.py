@@ -35,7 +35,7 @@ from .places import (
     temporary,
     temporary_folder,
 )
-from .read_back import BATCH, compare, compare_file, open_written, plain_type, without_empty_text
+from .read_back import BATCH, compare, compare_file, compare_names, open_written, plain_type, without_empty_text
 from .release import Release
 
 __all__ = ["PART", "Options", "Publication", "row_order", "write"]
@@ -283,13 +283,16 @@ class _Written:
 
     def _check_files(self, columns: Mapping[str, _Column], where: str, name: str) -> None:
         """Compare what was written to a file or a folder with what should be there, and check every promise on it."""
-        each = [[one] for one in columns] if open_written(where, name).columnar else [list(columns)]
+        back = open_written(where, name)
+        compare_names(columns, back)
+        each = [[one] for one in columns] if back.columnar else [list(columns)]
         items = [({one: columns[one].values for one in some}, where, name, self._options.escape_cells) for some in each]
         self._engine.map(compare_file, items, "reading back")
         self._check(columns)
 
     def _check_source(self, columns: Mapping[str, _Column], back: Source) -> None:
         """The same for what only this process sees: a table whose transaction has not ended."""
+        compare_names(columns, back)
         compare({name: one.values for name, one in columns.items()}, back)
         self._check(columns)
 
