@@ -200,8 +200,9 @@ def test_decimals_of_a_column(server: Server, browser: Any, tmp_path: Path) -> N
         protect(page)
         looked(page)
         page.get_by_role("button", name="Next: release it").click()
-        rows = downloaded(page, "ages-protected.csv", tmp_path).decode().split()[1:]
+        rows = downloaded(page, "protected.csv", tmp_path).decode().split()[1:]
         assert {len(row.partition(".")[2]) for row in rows} == {1}
+        assert b"decimals: 1" in downloaded(page, "plan.yaml", tmp_path)
 
 
 def test_reload_cancel_and_error(server: Server, browser: Any) -> None:
