@@ -20,6 +20,17 @@ settings.register_profile("taxomask", deadline=None, suppress_health_check=[Heal
 settings.load_profile("taxomask")
 
 
+SERVERS = {"tests/engines": "clusters", "tests/web": "browser", "tests/microdata/formats": "databases"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share a cluster, a browser or a database server run in the same process, so that each starts once."""
+    for item in items:
+        for folder, group in SERVERS.items():
+            if folder in item.path.as_posix():
+                item.add_marker(pytest.mark.xdist_group(group))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Start with a cache that is empty but for compiled kernels, which are found by the text that they are made from.
 
