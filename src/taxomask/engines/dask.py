@@ -129,6 +129,7 @@ class DaskEngine(Engine):
     def _some(self, finished: SimpleQueue[Any], what: str) -> list[Any]:
         """Jobs that are done, at least one; an error if there is nobody to do any."""
         idle_since = whole_since = time.monotonic()
+        back = _BACK
         while True:
             try:
                 some = [finished.get(timeout=_LOOK)]
@@ -138,9 +139,9 @@ class DaskEngine(Engine):
                 workers = about["workers"].values()
             if self._own is None or len(workers) == len(self._own.worker_spec):
                 whole_since = time.monotonic()
-            elif time.monotonic() - whole_since > _BACK:
+            elif time.monotonic() - whole_since > back:
                 self._replace({worker["name"] for worker in workers})
-                whole_since = time.monotonic()
+                whole_since, back = time.monotonic(), 2 * back  # a busy machine may take longer to start one
             if any(worker["metrics"]["task_counts"].get("executing") for worker in workers):
                 idle_since = time.monotonic()
             if time.monotonic() - idle_since > _IDLE:
