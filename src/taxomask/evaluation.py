@@ -34,7 +34,7 @@ from .measures.utility._moments import same_values
 from .measures.utility.evaluation import utility_measures, utility_seconds
 from .measures.utility.result import mean_of
 from .methods import Method, Progress
-from .microdata import Microdata, Role, Schema
+from .microdata import ContinuousColumn, Microdata, Role, Schema
 from .microdata.frames import Frame, of_kind
 from .one_thread import one_thread
 from .release import Release
@@ -42,6 +42,8 @@ from .report.figures import number
 from .showing import few, line, view
 
 __all__ = ["Evaluation", "Risk", "Summary", "evaluate", "evaluate_release", "measure_risk", "summary"]
+
+LARGEST = 1e70
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,7 @@ def evaluate_release(
     if site is None:
         return _measured(*both, release.protected, linked=release.linked, seed=seed, progress=progress)
     prefix, seconds = site.prefix("measures"), risk_seconds(*both)
+    site.map(_look, [site.dump(both, prefix)], "looking at the numbers")
     of = [(kind, field.name) for kind in (Risk, Utility) for field in dataclasses.fields(kind)]
     of.remove((Risk, "linkage"))
     of.sort(key=lambda one: -seconds.get(one[1], 0.0))  # what takes longest begins first
@@ -230,6 +233,11 @@ def evaluate_release(
     found[Risk, "linkage"] = linkage_in_blocks(site, *both) if release.linked else None
     utility, risk = ({name: value for (kind, name), value in found.items() if kind is one} for one in (Utility, Risk))
     return _summed_up(*both, release.protected, Utility(**utility), Risk(**risk))
+
+
+def _look(store: Keeper, dumped: Any) -> None:
+    """The job that looks for numbers that cannot be measured."""
+    _check_sizes(*open_site(store).load(dumped))
 
 
 def _measure(store: Keeper, dumped: Any) -> Any:
@@ -254,6 +262,7 @@ def _measured(
     seed: int,
     progress: Progress | None = None,
 ) -> Evaluation:
+    _check_sizes(original, released)
     both, rng = (original, released), np.random.default_rng(seed)
     of_utility = sum(utility_seconds(original, side_by_side(*both)).values())
     turns = (
@@ -288,6 +297,7 @@ def summary(release: Release, *, progress: Progress | None = None) -> Summary:
             hint="Look at it with evaluate(…, linked=False).",
         )
     tables = release.original, release.released
+    _check_sizes(*tables)
     seconds = risk_seconds(*tables)
     turns = (
         Turn("losses", seconds["intervals"], lambda _: overall_loss(*tables).each),
@@ -350,6 +360,18 @@ def _in_papers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         if one.paper:
             found[one.paper] = {"here": one.where, "meaning": one.about, "value": value_at(values, one.where)}
     return found
+
+
+def _check_sizes(*tables: Microdata) -> None:
+    """Fourth powers of numbers are computed, and must be finite."""
+    for data in tables:
+        for name in data.columns:
+            column = data.columns[name]
+            if isinstance(column, ContinuousColumn) and np.nanmax(np.abs(column.values), initial=0.0) > LARGEST:
+                raise DataError(
+                    f"column {name!r} holds numbers beyond {LARGEST:g}, which cannot be measured.",
+                    hint="Divide the column by a large number in both tables.",
+                )
 
 
 def _released(schema: Schema, frame: Frame) -> Schema:

@@ -227,7 +227,7 @@ def common_checks(
 ) -> tuple[Check, ...]:
     """What every release must be: without identifiers, whole, and not the original table."""
     expected = [name for name in data.schema if name not in data.schema.identifiers]
-    untouched = [name for name in expected if name not in changed]
+    untouched = [name for name in expected if not changed.get(name)]
     records = data.n if masked.linked else masked.data.n
     return (
         *identifier_checks(data, released, untouched),

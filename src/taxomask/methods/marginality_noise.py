@@ -125,7 +125,9 @@ def _noisy(
     column: TaxonomicColumn, block: NDArray[np.int32], amount: float, rng: np.random.Generator
 ) -> TaxonomicColumn:
     marginality = category_marginality(column)
-    marginality = np.round(marginality / (marginality.max(initial=0.0) or 1.0), 12)  # sums differ in the last bits
+    marginality = np.round(
+        marginality / (float(marginality.max(initial=0.0)) or 1.0), 12
+    )  # sums differ in the last bits
     noise, ticket = rng.standard_normal(len(column)), rng.random(len(column))
     codes = column.codes.copy()
     _, number = np.unique(block, return_inverse=True)
