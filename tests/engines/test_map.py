@@ -111,7 +111,7 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_workers_that_dask_gave_up_are_replaced_and_all_end_with_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("taxomask.engines.dask._BACK", 0.2)  # seconds; twice as many each time
+    monkeypatch.setattr("taxomask.engines.dask._BACK", 0.2)
     monkeypatch.setattr("taxomask.engines.dask._LOOK", 0.1)
     monkeypatch.setattr("taxomask.engines.dask._IDLE", PATIENCE)
     before = threading.active_count()

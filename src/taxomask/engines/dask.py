@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -141,7 +142,7 @@ class DaskEngine(Engine):
                 whole_since = time.monotonic()
             elif time.monotonic() - whole_since > back:
                 self._replace({worker["name"] for worker in workers})
-                whole_since, back = time.monotonic(), 2 * back  # a busy machine may take longer to start one
+                back = inf  # once: a busy machine may take long to start one
             if any(worker["metrics"]["task_counts"].get("executing") for worker in workers):
                 idle_since = time.monotonic()
             if time.monotonic() - idle_since > _IDLE:
