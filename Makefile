@@ -6,11 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-<<<<<<< HEAD
-TWICE := --numprocesses 2 --dist loadgroup
-=======
 TOGETHER := --numprocesses logical --maxprocesses 4 --dist loadgroup
->>>>>>> suite
 
 .PHONY: demo test test-all lint format bench papers clean
 
@@ -19,19 +15,11 @@ demo: $(READY)
 
 test: $(READY)
 	@tools/install-debian postgresql chromium
-<<<<<<< HEAD
-	$(BIN)/python -m pytest $(TWICE) -m "not slow"
-
-test-all: $(READY)
-	@tools/install-debian postgresql chromium
-	$(BIN)/python -m pytest $(TWICE)
-=======
 	$(BIN)/python -m pytest $(TOGETHER) -m "not slow"
 
 test-all: $(READY)
 	@tools/install-debian postgresql chromium
 	$(BIN)/python -m pytest $(TOGETHER) --hypothesis-seed=$$(date +%s)
->>>>>>> suite
 
 lint: $(READY)
 	$(BIN)/ruff check .
