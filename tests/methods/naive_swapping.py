@@ -1,4 +1,4 @@
-"""Rank swapping written from its definition, on n×n distances: a swapper, the law of its swaps, and a judge of swaps."""
+"""Rank swapping from its definition, on n×n distances: a swapper, the chances of its swaps, and a judge of swaps."""
 
 from __future__ import annotations
 

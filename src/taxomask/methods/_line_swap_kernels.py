@@ -2,8 +2,8 @@
 """Swaps of numbers between dynamic intervals at opposite ends (Algorithm 2), by the distance |x - y|.
 
 Places are ordered by value. ``values`` are the different numbers, those of number c have the places from start[c] to
-start[c + 1] - 1. What is near a number is a run of places on either side of it. Numbers at equal distances are tied, also
-different ones on the same side, where |x - y| is rounded.
+start[c + 1] - 1. What is near a number is a run of places on either side of it. Numbers at equal distances are tied,
+also different ones on the same side, where |x - y| is rounded.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ swap.
 near, far = (space, tree, boxes, query, …)
     The trees of the searches, see ``_record_query_kernels.py`` and ``_record_far_kernels.py``.
 closest = (members, lists, used)
-    The classes of combinations nearest to each, which never change: listed once, until there is no room left. lists[u] =
-    (the first entry or -1, combinations inside the interval, combinations at its border, records at its border without
-    the reference, how many of them the interval takes).
+    The combinations nearest to each, which never change: listed once, until there is no room left. lists[u] = (the first
+    entry or -1, combinations inside the interval, combinations at its border, records at its border without the
+    reference, how many of them the interval takes).
 kinds = (kind, masks, held, used)
-    A bit for each attribute: those that are not yet swapped at each place; and how many places of each combination have
-    the same bits: entries start[u] to start[u] + used[u] - 1 of ``masks`` and ``held``. All attributes of a reference are
-    swapped within one interval, so that it matters which records at its border are free in several of them.
+    The attributes that are not yet swapped at each place, a bit for each; and how many places of each combination have
+    the same bits: entries start[u] to start[u] + used[u] - 1 of ``masks`` and ``held``. All attributes of a reference
+    are swapped within one interval, so that it matters which records at its border are free in several of them.
 drawn = (slots, masks, sizes, chosen, shown, where)
     The kinds of records at the border of an interval, found by ``slots`` (``where``): how many there are, how many of
     them it takes, and how many of these are known by name, being partners already.
@@ -151,9 +151,10 @@ def _one_of_kind(free, counts, start, kinds, members, wanted, mask, size, state)
 
 @lean()
 def _closest(free, counts, start, kinds, pool, entry, wanted, one, drawn, found, partners, state):
-    """A random free one of the k closest places, or -1, and how many there are to choose from; ``one`` is the attribute.
+    """A random free one of the k closest places, or -1, and how many there are to choose from.
 
-    ``partners`` has a place and a kind for each partner of this reference from the border: these are taken for sure.
+    ``one`` is the bit of the attribute. ``partners`` has the place and kind of each partner of this reference that is
+    at the border: the interval takes these for sure.
     """
     _, masks, sizes, chosen, shown, _ = drawn
     inside = pool[0][entry[0] : entry[0] + entry[1]]
@@ -222,8 +223,8 @@ def _finish(near, far, whole, anything, weights, place, u):
 
 
 @lean(
-    f"void(i8, i8, b1, {NEAR}, {FAR}, i8[::1], i8[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], i8[::1], {CLOSEST}, "
-    f"{KINDS}, {DRAWN}, {ROOM}, i8[:, ::1], u8[::1], i8[:, :, ::1], i8[:, ::1], i8[::1])"
+    f"void(i8, i8, b1, {NEAR}, {FAR}, i8[::1], i8[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], i8[::1], "
+    f"{CLOSEST}, {KINDS}, {DRAWN}, {ROOM}, i8[:, ::1], u8[::1], i8[:, :, ::1], i8[:, ::1], i8[::1])"
 )
 def swap_records(
     place, k, whole, near, far, sizes, start, combination, bits, sums, counts, left, pool, kinds, drawn, room, partners,

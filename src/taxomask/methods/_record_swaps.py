@@ -80,7 +80,7 @@ def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Gene
 
 
 def _lists(u: int, figures: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """Room for lists of combinations: their members, where each begins and what is known of it, and how much is used."""
+    """Room for lists of combinations: their members, where each begins and more of it, and how much room is used."""
     return np.empty(max(_POOL, u), dtype=np.int32), np.full((u, figures), -1, dtype=np.int64), np.zeros(1, np.int64)
 
 

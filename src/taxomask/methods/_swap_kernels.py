@@ -5,8 +5,9 @@ Values are known by their place in an order that their method chose. free = (bit
 64, and a Fenwick tree over the words: how many places up to here are free, and which is the j-th free one, take a few
 steps each. state[0] is that of the random numbers (splitmix64).
 
-An interval of the k closest records cuts a class of tied ones. Which of them it takes is drawn afresh for every interval,
-but never listed: how many of those taken are free has a hypergeometric distribution, and any free one is as likely.
+An interval of the k closest records cuts a class of tied ones. Which of them it takes is drawn afresh for every
+interval, but never listed: how many of those taken are free has a hypergeometric distribution, and which of the free
+ones become a partner is a uniform draw.
 """
 
 from __future__ import annotations
