@@ -398,7 +398,9 @@ def test_more_attributes_than_bits_are_an_error() -> None:
     table = pa.table({name: ["a", "b", "a", "b"] for name in names})
     with pytest.raises(tm.PlanError, match=r"algorithm 3 swaps at most 64 attributes together; got 65\."):
         tm.protect(table, schema, RankSwapping(2, algorithm=3))
-    release = tm.protect(table.select(names[:64]), tm.Schema([schema[name] for name in names[:64]]), RankSwapping(2, algorithm=3), seed=1)
+    release = tm.protect(
+        table.select(names[:64]), tm.Schema([schema[name] for name in names[:64]]), RankSwapping(2, algorithm=3), seed=1
+    )
     assert release.promise[-1].holds
 
 
