@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TOGETHER := --numprocesses logical --maxprocesses 4 --dist loadgroup
 
 .PHONY: demo test test-all lint format bench papers clean
 
@@ -14,11 +15,11 @@ demo: $(READY)
 
 test: $(READY)
 	@tools/install-debian postgresql chromium
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest $(TOGETHER) -m "not slow"
 
 test-all: $(READY)
 	@tools/install-debian postgresql chromium
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(TOGETHER) --hypothesis-seed=$$(date +%s)
 
 lint: $(READY)
 	$(BIN)/ruff check .

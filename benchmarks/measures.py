@@ -51,7 +51,7 @@ def whole() -> dict[str, Any]:
 def headline() -> dict[str, Any]:
     made = release()
     found, seconds = timed(lambda: summary(made.original, made.released, made.protected))
-    return {"CPU s": seconds, **found}
+    return {"CPU s": seconds, **found.headline()}
 
 
 if __name__ == "__main__":

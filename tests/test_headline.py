@@ -15,15 +15,12 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from cli.conftest import ATTRIBUTES, Run, write_plan
 from taxomask.evaluation_page import page
 from taxomask.measures.meaning import HEADLINE, MEASURES
 from taxomask.measures.risk.evaluation import Risk
 from taxomask.measures.utility import Utility
 from taxomask.methods import METHODS
 from taxomask.report import render
-
-pytest_plugins = ("cli.conftest",)
 
 THREE = ("a", "b", "c")
 BY_HAND = {"a": [0, 2, 10, 12], "b": [0, 0, 4, 8], "u": [1, 2, 3, 4]}  # k = 2 makes the groups 1, 2 and 3, 4
@@ -171,37 +168,6 @@ def test_long_parameters_are_told_apart_in_the_cache(tmp_path: Path) -> None:
     assert found[0] != found[1]
 
 
-# ----------------------------------------------------------------------------------- limits
-
-
-@pytest.mark.parametrize("engine", ["memory", "local"])
-def test_a_limit_of_the_worst_column(run: Run, folder: Path, engine: str) -> None:
-    command = ("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--engine", engine, "--json")
-    write_plan(folder, ATTRIBUTES + "limits: {worst_loss: 0.01}\n")
-    code, out, message = run(*command)
-    assert (code, out) == (1, "")
-    assert "DOES NOT HOLD: a loss of the worst column of at most 0.01 (it is " in message
-    assert ", that of " in message
-    assert not (folder / "out.csv").exists()
-    write_plan(folder, ATTRIBUTES + "limits: {worst_loss: 1.5}\n")
-    code, out, _ = run(*command)
-    assert code == 0
-    assert json.loads(out)["numbers"]["worst_loss"] <= 1.5
-
-
-def test_a_file_is_measured_with_the_method_of_its_audit(run: Run, folder: Path) -> None:
-    write_plan(folder, method="{name: rounding, base: {age: 1}}")  # ages are whole numbers: nothing changes
-    assert run("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--quiet")[0] == 0
-    write_plan(folder)  # another method, with which the table was not made
-    command = ("evaluate", folder / "table.csv", folder / "out.csv", "--plan", folder / "plan.yaml")
-    code, out, _ = run(*command)
-    assert code == 0
-    assert "Protected columns: age." in out
-    code, out, _ = run(*command, "--unlinked")
-    assert code == 0
-    assert "Protected columns: none." in out
-
-
 # ----------------------------------------------------------------------------------- words
 
 
@@ -291,19 +257,6 @@ def test_a_map_says_what_its_figures_are(tmp_path: Path) -> None:
     assert all(meaning.about in text for meaning in HEADLINE.values())
     assert "protects: a, b." in text
     assert "worst column b, loss 0.1818" in text  # on hovering over a point
-
-
-def test_commands_say_what_their_figures_are(run: Run, folder: Path) -> None:
-    write_plan(folder, ATTRIBUTES + "compare:\n  - {name: microaggregation, vary: {k: [2, 3]}}\n")
-    code, out, _ = run("compare", "--plan", folder / "plan.yaml", "--no-cache")
-    assert code == 0
-    assert all(meaning.about in out for meaning in HEADLINE.values())
-    assert "Every loss is over the columns that any of these methods protects: age, grade, dx." in out
-    assert run("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--quiet")[0] == 0
-    code, out, _ = run("evaluate", folder / "table.csv", folder / "out.csv", "--plan", folder / "plan.yaml")
-    assert code == 0
-    shown = " ".join(out.split())
-    assert all(meaning.about in shown for meaning in HEADLINE.values())
 
 
 # ----------------------------------------------------------------------------------- frames

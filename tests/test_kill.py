@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
-import signal
 import stat
 import subprocess
 import sys
-import time
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from killing import Runner
 from taxomask import examples
 
 PLAN = """
@@ -28,71 +29,35 @@ attributes:
   - {{name: pc01, role: other}}
 method: {{name: microaggregation, k: {k}}}
 """
-# Forked after the imports, so that a kill falls into the work and not into the start of Python.
-RUNNER = """
-import os, sys
-from taxomask.cli import main
-import taxomask as tm
-from taxomask.carrying_out import run
-from taxomask.plan import Plan
-plan, data, target = sys.argv[1:4]
-run(Plan.read(plan), data=data, output=target.replace("out", "warm"), force=True)
-print("ready", flush=True)
-for line in sys.stdin:
-    child = os.fork()
-    if child == 0:
-        run(Plan.read(plan), data=data, output=target, force=True)
-        os._exit(0)
-    print(child, flush=True)
-    os.waitpid(child, 0)
-    print("gone", flush=True)
-"""
 
 
-@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
-def test_killed_at_random_moments(tmp_path: Path, kills: int) -> None:
+@pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
     plan, target = tmp_path / "plan.yaml", tmp_path / "out.csv"
     plan.write_text(PLAN.format(k=4))
-    arguments = [sys.executable, "-c", RUNNER, str(plan), str(examples.path()), str(target)]
-    chance = random.Random(kills)
-    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runner:
-        assert runner.stdin is not None
-        assert runner.stdout is not None
-        assert runner.stdout.readline() == "ready\n"
-
-        def go() -> int:
-            assert runner.stdin is not None
-            assert runner.stdout is not None
-            runner.stdin.write("go\n")
-            runner.stdin.flush()
-            return int(runner.stdout.readline())
-
-        started = time.monotonic()
-        go()
-        assert runner.stdout.readline() == "gone\n"
-        whole = time.monotonic() - started
-        lines = len(target.read_text().splitlines())
-        killed = new = 0
-        for _ in range(kills):
-            before = target.read_bytes()
-            child = go()
-            time.sleep(chance.uniform(0, 1.05 * whole))
-            try:
-                os.kill(child, signal.SIGKILL)
-                killed += 1
-            except ProcessLookupError:
-                pass
-            assert runner.stdout.readline() == "gone\n"
-            after = target.read_bytes()
-            assert after.endswith(b"\n")
-            assert len(after.splitlines()) == lines
-            new += after != before
+    data = tmp_path / "some.csv"
+    with gzip.open(examples.path(), "rt") as file:
+        data.write_text("".join(islice(file, 61)))
+    with Runner(plan, data, target) as runner:
+        assert runner.run(seed=0)
+        old = target.read_bytes()
+        calls = runner.run(seed=1)
+        assert calls is not None
+        new = target.read_bytes()
+        assert old != new
+        found = set()
+        for moment in calls.moments(kills, random.Random(kills)):
+            target.write_bytes(old)
+            assert runner.run(1, moment) is None
+            assert target.read_bytes() in (old, new)
+            found.add("new" if target.read_bytes() == new else "old")
             for path in tmp_path.iterdir():
                 if path.name.endswith(".part"):
+                    found.add("part")
                     assert stat.S_IMODE(path.stat().st_mode) == 0o600
                     assert not path.read_text(errors="replace").startswith("id,")  # protected rows at most
-        runner.stdin.close()
-    assert killed > kills // 2  # the kills fell into the work
+                    path.unlink()  # the next run is to make the same calls, and would sweep it
+    assert found == {"new", "old", "part"}
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 

@@ -33,7 +33,7 @@ from .measures.utility._moments import same_values
 from .measures.utility.evaluation import utility_measures, utility_seconds
 from .measures.utility.result import mean_of
 from .methods import Method, Progress
-from .microdata import Column, Microdata, Role, Schema
+from .microdata import Column, ContinuousColumn, Microdata, Role, Schema
 from .microdata.frames import Frame, of_kind
 from .microdata.sharing import alike
 from .one_thread import one_thread
@@ -41,6 +41,8 @@ from .report.figures import number
 from .showing import few, line, view
 
 __all__ = ["Evaluation", "Risk", "Summary", "evaluate", "measured", "summary"]
+
+LARGEST = 1e70
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,9 @@ def measured(
     seed: int = 0,
 ) -> Evaluation:
     """Measure coded tables, wherever they lie: every measure by itself, and record linkage block by block."""
+    engine.map(
+        _check_size, [(column,) for data in (original, released) for column in data.columns.values()], "measuring"
+    )
     names = [name for name in original.columns if name in released.columns]
     pairs = engine.map(alike, [(original.columns[name], released.columns[name]) for name in names], "comparing")
     columns = dict(zip(names, pairs, strict=True))
@@ -282,6 +287,8 @@ def summary(
 ) -> Summary:
     """What sums up a release whose records are linked to the original ones, without the slower measures."""
     tables = original, released
+    for column in (*original.columns.values(), *released.columns.values()):
+        _check_size(column)
     seconds = risk_seconds(*tables)
     measures = {
         "losses": lambda _: overall_loss(*tables).each,
@@ -344,6 +351,15 @@ def _in_papers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         if one.paper:
             found[one.paper] = {"here": one.where, "meaning": one.about, "value": value_at(values, one.where)}
     return found
+
+
+def _check_size(column: Column) -> None:
+    """Fourth powers of numbers are computed, and must be finite."""
+    if isinstance(column, ContinuousColumn) and np.nanmax(np.abs(column.values), initial=0.0) > LARGEST:
+        raise DataError(
+            f"column {column.attribute.name!r} holds numbers beyond {LARGEST:g}, which cannot be measured.",
+            hint="Divide the column by a large number in both tables.",
+        )
 
 
 def _released(schema: Schema, frame: Frame) -> Schema:

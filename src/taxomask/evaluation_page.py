@@ -72,7 +72,7 @@ def _column(evaluation: Evaluation, name: str) -> dict[str, Any]:
         "changed": _changed_share(before, after) if overall is not None else "–",
         "same": _same(evaluation, name),
     }
-    return facts | _figure(before, after) | {"words": _categories(before, after)}
+    return facts | _figure(before, after) | {"words": _words(before, after)}
 
 
 def _same(evaluation: Evaluation, name: str) -> bool:
@@ -107,10 +107,10 @@ def _figure(before: Column, after: Column) -> dict[str, Any]:
     }
 
 
-def _categories(before: Column, after: Column) -> str:
-    """How many categories there were and are, which vanished, and how many of them the chart shows."""
+def _words(before: Column, after: Column) -> str:
+    """What a chart shows and what it does not: how many categories there were and are, and what vanished."""
     if not isinstance(before, CategoricalColumn) or not isinstance(after, CategoricalColumn):
-        return ""
+        return f"The chart shows the share of the values in each of {BINS} intervals."
     old, new = before.counts > 0, after.counts > 0
     gone = old & ~new
     words = f"{old.sum():,} categories before, {new.sum():,} after"

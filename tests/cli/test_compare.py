@@ -39,7 +39,10 @@ def test_a_table_of_methods(run: Run, planned: Path) -> None:
 
 
 def test_a_method_that_changes_nothing_is_no_point(run: Run, folder: Path) -> None:
-    write_plan(folder, ATTRIBUTES + "compare: [{name: pram, vary: {keep: [0.5, 1]}}]\n")
+    attributes = ATTRIBUTES.replace(
+        "{name: age, role: quasi_identifier, kind: continuous}", "{name: age, role: identifier}"
+    )
+    write_plan(folder, attributes + "compare: [{name: pram, vary: {keep: [0.5, 1]}}]\n")
     code, out, _ = run("compare", "--plan", folder / "plan.yaml", "--json")
     found = json.loads(out)
     assert (code, [point["method"] for point in found["points"]]) == (0, ["pram(keep=0.5)"])

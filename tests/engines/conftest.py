@@ -195,14 +195,21 @@ seed: 3
 """
 
 
+ENDLESS = 10**12  # steps
+
+
 def write_case(folder: Path, *, times: int = 1, steps: int = 1000) -> None:
     """A plan, and the shipped discharges, as often as asked for, as a folder of Parquet files."""
-    (folder / "plan.yaml").write_text(PLAN.replace("STEPS", str(steps)))
+    write_plan(folder, steps)
     (folder / "data").mkdir()
     table = read_table(examples.path(), text=["dx01", "pc01"])
     for number in range(times):
         unique = pa.array([f"{number}-{place}" for place in range(table.num_rows)])
         pq.write_table(table.set_column(0, "id", unique), folder / "data" / f"{number}.parquet")
+
+
+def write_plan(folder: Path, steps: int) -> None:
+    (folder / "plan.yaml").write_text(PLAN.replace("STEPS", str(steps)))
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from distributed import Client
 
 from microdata.formats.conftest import leave_out
 
 # All that is kept is kept in files, so that tests see by them how far a run is.
 MAIN = "from taxomask.cli import main; from taxomask.engines import scratch; scratch.LARGE = 1; main()"
 COMMAND = [sys.executable, "-c", MAIN, "protect"]
+PATIENCE = 600.0  # seconds for what would otherwise be waited for in vain; far more than any machine takes
 PATH = os.pathsep.join([str(Path(__file__).parents[1]), *(one for one in sys.path if one)])
 
 
@@ -56,6 +58,10 @@ class Processes:
         scratch = ["--local-directory", str(self.folder / "dask"), "--memory-limit", "0", *options]
         return self.start([*before, *command, *scratch], env=environment, cwd="/")
 
+    def wait_for_workers(self, count: int) -> None:
+        with Client(self.address, timeout=PATIENCE, set_as_default=False) as client:
+            client.wait_for_workers(count, timeout=PATIENCE)
+
     def protect(self, *arguments: str | Path) -> subprocess.Popen[str]:
         """``taxomask protect``; what it prints can be read."""
         command = [*COMMAND, *(str(one) for one in arguments)]
@@ -82,10 +88,11 @@ def end(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def wait_for(happened: Callable[[], object], what: str, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
+def wait_for(happened: Callable[[], object], what: str) -> None:
+    """Wait as long as it takes; the limit is for what never happens."""
+    deadline = time.monotonic() + PATIENCE
     while not happened():
-        assert time.monotonic() < deadline, f"no {what} within {seconds:g} s"
+        assert time.monotonic() < deadline, f"no {what} within {PATIENCE:g} s"
         time.sleep(0.02)
 
 

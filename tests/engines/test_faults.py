@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import stat
 import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import taxomask as tm
-from engines.conftest import Outcome, all_sorts, files_of, left_in, on_engine, write_case
-from engines.processes import COMMAND, Processes, end, family, small_disk_of, wait_for
+from engines.conftest import ENDLESS, Outcome, all_sorts, files_of, left_in, on_engine, write_case, write_plan
+from engines.processes import COMMAND, PATIENCE, Processes, end, family, small_disk_of, wait_for
+from killing import Runner
 from taxomask.engines import Call, DaskCluster, Scratch, Threads, Told, reading
 from taxomask.errors import DataError, EngineError
 
@@ -165,56 +165,26 @@ class Killer:
 
 # --------------------------------------------------------------------------------------- killed runs
 
-# Forked after the imports, so that a kill falls into the work and not into the start of Python.
-RUNNER = """
-import os, sys
-import taxomask as tm
-from taxomask.carrying_out import run
-from taxomask.engines import scratch
-from taxomask.plan import Plan
-scratch.LARGE = 1  # all that is kept is kept in files
-plan, data, target = sys.argv[1:4]
-run(Plan.read(plan).on("local", workers=2), data=data, output=target.replace("out", "warm"))
-print("ready", flush=True)
-for line in sys.stdin:
-    child = os.fork()
-    if child == 0:
-        run(Plan.read(plan).on("local", workers=2), data=data, output=target, force=True)
-        os._exit(0)
-    print(child, flush=True)
-    os.waitpid(child, 0)
-    print("gone", flush=True)
-"""
 
-
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
-def test_runs_killed_at_random_moments(processes: Processes, kills: int) -> None:
-    folder = processes.folder
-    write_case(folder)
-    out, chance = folder / "out", random.Random(kills)
-    arguments = [sys.executable, "-c", RUNNER, str(folder / "plan.yaml"), f"{folder}/data/", f"{out}/"]
-    runner = processes.start(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert runner.stdin is not None
-    assert runner.stdout is not None
-    assert runner.stdout.readline() == "ready\n"
-    right = files_of(folder / "warm")
-    whole, killed = 0.0, 0
-    for number in range(kills + 2):
-        runner.stdin.write("go\n")
-        runner.stdin.flush()
-        child, since = int(runner.stdout.readline()), time.monotonic()
-        if 0 < number <= kills:
-            time.sleep(chance.uniform(0, whole))
-            killed += child in {process.pid for process in family(child)}
-            end(child)
-        assert runner.stdout.readline() == "gone\n"
-        whole = whole or time.monotonic() - since
-        assert not out.exists() or files_of(out) == right  # whole, or not there
-        for path in folder.glob(".*"):
-            assert stat.S_IMODE(path.stat().st_mode) in (0o600, 0o700)
-    assert killed > kills // 2
+@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.slow)])
+def test_runs_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
+    write_case(tmp_path)
+    out = tmp_path / "out"
+    with Runner(tmp_path / "plan.yaml", f"{tmp_path}/data/", f"{out}/", "local") as runner:
+        calls = runner.run(seed=0)
+        assert calls is not None
+        right = files_of(out)
+        shutil.rmtree(out)
+        killed = 0
+        for moment in calls.moments(kills, random.Random(kills)):
+            killed += runner.run(0, moment) is None
+            assert not out.exists() or files_of(out) == right  # whole, or not there
+            for path in tmp_path.glob(".*"):
+                assert stat.S_IMODE(path.stat().st_mode) in (0o600, 0o700)
+        assert runner.run(seed=0)
+    assert killed > kills // 2  # not all: threads do not take their turns in the same order each time
     assert files_of(out) == right
-    assert not list(folder.glob(".*"))  # the last run swept what the others left
+    assert not list(tmp_path.glob(".*"))  # the last run swept what the others left
 
 
 OWN = ("--plan", "plan.yaml", "data/", "-o", "out/", "--workers", "2", "--quiet")  # cluster
@@ -223,19 +193,19 @@ OWN = ("--plan", "plan.yaml", "data/", "-o", "out/", "--workers", "2", "--quiet"
 @pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_run_with_its_own_cluster_is_killed(processes: Processes, kills: int) -> None:
     folder, chance = processes.folder, random.Random(kills)
-    write_case(folder, steps=60_000)
+    write_case(folder, steps=ENDLESS)
     for _ in range(kills):
-        kill_after(processes.protect(*OWN, "--engine", "dask"), folder, chance.uniform(0, 1))
+        kill_at(processes.protect(*OWN, "--engine", "dask"), folder, chance.choice(["*-coding", "*-cutting/0"]))
         assert not (folder / "out").exists()
     assert any(folder.glob(".taxomask.*.scratch"))
+    write_plan(folder, steps=1000)
     assert processes.protect(*OWN, "--engine", "local", "--force").wait() == 0
     assert left_in(folder) == {"out", "out.audit.json", "out.note.md"}
 
 
-def kill_after(run: subprocess.Popen[str], folder: Path, seconds: float) -> None:
-    """Kill a run so long after its first column was coded; its workers must end by themselves."""
-    wait_for(lambda: any(folder.glob(f".taxomask.{run.pid}-*.scratch/*-coding/*")), "coded column")
-    time.sleep(seconds)
+def kill_at(run: subprocess.Popen[str], folder: Path, what: str) -> None:
+    """Kill a run as soon as something is in its store; its workers must end by themselves."""
+    wait_for(lambda: any(folder.glob(f".taxomask.{run.pid}-*.scratch/{what}")), what)
     workers = family(run.pid)[1:]
     assert len(workers) >= 2
     run.kill()
@@ -246,11 +216,11 @@ def kill_after(run: subprocess.Popen[str], folder: Path, seconds: float) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["local", "dask"])
 def test_a_run_is_interrupted_from_the_keyboard(processes: Processes, engine: str) -> None:
-    write_case(processes.folder, steps=20_000)
+    write_case(processes.folder, steps=20_000)  # for a job on a thread is waited
     command = [*COMMAND, *OWN, "--engine", engine]
     run = processes.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     wait_for(lambda: any(processes.folder.glob(".taxomask.*.scratch/*-grouping/[0-9]*")), "block")
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all of them
-    assert run.communicate(timeout=60) == ("", "")
+    assert run.communicate(timeout=PATIENCE) == ("", "")
     assert run.returncode == 130
     assert left_in(processes.folder) == set()

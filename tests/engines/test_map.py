@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 from distributed import Client
 
 from engines import jobs
+from engines.processes import PATIENCE, family, wait_for
 from taxomask.engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Workers
 from taxomask.errors import DataError, EngineError
 
@@ -107,18 +107,19 @@ def test_what_nothing_refers_to_is_forgotten(workers: Workers, scratch: Scratch)
     assert files(scratch) == []
 
 
-def test_what_a_lost_worker_had_done_is_done_again(two_workers: DaskCluster, scratch: Scratch) -> None:
+def test_what_a_lost_worker_had_done_is_done_again(two_workers: DaskCluster, scratch: Scratch, tmp_path: Path) -> None:
     killed: list[int] = []
+    go_on = tmp_path / "go on"
 
     def kill(done: float, what: str) -> None:
-        if done >= 0.3 and not killed:
+        if what == "moving" and done >= 4 / 14 and not killed:  # those that run now are in the middle of their work
             killed.extend(two_workers._client.run(os.getpid).values())
             os.kill(killed[0], signal.SIGKILL)
+            go_on.touch()
 
     engine = Files(two_workers, scratch, kill)
     given = engine.map(jobs.doubled, each(np.full(50, number) for number in range(14)), "doubling")
-    killed.clear()
-    found = engine.map(jobs.move, each(given), "moving")
+    found = engine.map(jobs.move, [(one, str(go_on)) for one in given], "moving")
     assert [array.tolist() for array, _ in found] == [[4 * number] * 50 for number in range(14)]
     assert {process for _, process in found} - {killed[0]}  # others went on
     del given
@@ -145,10 +146,8 @@ def test_a_worker_that_is_refused_memory(two_workers: DaskCluster, scratch: Scra
 def test_nobody_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("taxomask.engines.dask._WAIT", 1.0)
     for address in ("tcp://127.0.0.1:1", "tcp://no.such.host.invalid:8786", "carrier-pigeon://here:1", "here"):
-        started = time.monotonic()
         with pytest.raises(EngineError, match=rf"no worker answers at {address}: .+\nStart one with `dask scheduler`"):
             DaskCluster(address)
-        assert time.monotonic() - started < 20
     # Dask's own end of a client that is thrown away can wait for ever: none may be left to it
     left = [one.status for one in gc.get_objects() if isinstance(one, Client)]
     assert set(left) <= {"closed", "newly-created", "running"}
@@ -163,16 +162,14 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_workers_that_dask_gave_up_are_replaced_and_all_end_with_the_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("taxomask.engines.dask._BACK", 6.0)
-    monkeypatch.setattr("taxomask.engines.dask._LOOK", 0.2)
+    monkeypatch.setattr("taxomask.engines.dask._BACK", 0.2)
+    monkeypatch.setattr("taxomask.engines.dask._LOOK", 0.1)
+    monkeypatch.setattr("taxomask.engines.dask._IDLE", PATIENCE)
     before = threading.active_count()
     with DaskCluster(workers=1) as cluster, Scratch.temporary(tmp_path / "taxomask") as scratch:
         assert cluster._own is not None
         cluster._own.sync(cluster._own.workers[0].close)  # with its nanny
         assert Files(cluster, scratch).map(jobs.double, [(4,)], "doubling") == [8]
         (process,) = cluster._client.run(os.getpid).values()
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{process}").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not Path(f"/proc/{process}").exists()
-    assert threading.active_count() <= before + 2  # those that Dask keeps for its next use
+    wait_for(lambda: not family(process), "end of the worker")
+    wait_for(lambda: threading.active_count() <= before + 2, "end of all threads but those that Dask keeps")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from distributed import Status
 
 from engines import jobs
-from engines.conftest import files_of, left_in, write_case
-from engines.processes import Processes, end, family, wait_for
+from engines.conftest import ENDLESS, files_of, left_in, write_case
+from engines.processes import PATIENCE, Processes, end, family, wait_for
 from microdata.formats.conftest import leave_out
 from taxomask.engines import DaskCluster, Files, Scratch
 from taxomask.errors import EngineError
@@ -25,6 +26,11 @@ def arguments(target: str = "out/") -> tuple[str, ...]:
 def grouping(folder: Path) -> bool:
     """Whether the first blocks are grouped."""
     return any(folder.glob(".taxomask.*.scratch/*-grouping/[0-9]*"))
+
+
+def cut(folder: Path) -> bool:
+    """Whether the table is being cut into blocks, or is already."""
+    return any(folder.glob(".taxomask.*.scratch/*-cutting/[0-9]*"))
 
 
 def expected(processes: Processes) -> dict[str, bytes]:
@@ -41,11 +47,12 @@ def test_a_run_on_a_cluster_and_a_worker_killed_in_the_middle_of_it(processes: P
     right = expected(processes)
     address = processes.start_scheduler()
     workers = [processes.start_worker() for _ in range(2)]
+    processes.wait_for_workers(2)
     run = processes.protect(*arguments(), "--engine", "dask", "--scheduler", address, "--json")
     wait_for(lambda: grouping(folder), "block")
     worker = max(family(workers[0].pid)[1:], key=lambda one: one.create_time())
     worker.kill()
-    out, error = run.communicate(timeout=200)
+    out, error = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0, error
     assert '"holds": false' not in out
     assert files_of(folder / "out") == right
@@ -56,18 +63,16 @@ def test_a_run_on_a_cluster_and_a_worker_killed_in_the_middle_of_it(processes: P
 
 def test_the_scheduler_is_killed(processes: Processes) -> None:
     folder = processes.folder
-    write_case(folder, steps=20_000)
+    write_case(folder, steps=ENDLESS)
     address = processes.start_scheduler()
     processes.start_worker()
     run = processes.protect(*arguments(), "--scheduler", address)
-    wait_for(lambda: grouping(folder), "block")
+    wait_for(lambda: cut(folder), "blocks")
     assert processes.scheduler is not None
     processes.scheduler.kill()
-    since = time.monotonic()
-    out, error = run.communicate(timeout=100)
+    out, error = run.communicate(timeout=PATIENCE)
     assert (run.returncode, out) == (2, "")
-    assert time.monotonic() - since < 20
-    assert error.startswith(f"taxomask: grouping: the connection to {address} was lost")
+    assert re.match(rf"taxomask: (cutting into blocks|grouping): the connection to {address} was lost", error)
     assert "Nothing was released. Check the scheduler, then run again" in error
     assert len(error.splitlines()) == 2
     assert left_in(folder) == set()
@@ -79,7 +84,7 @@ def test_workers_without_enough_memory(processes: Processes) -> None:
     address = processes.start_scheduler(DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
     processes.start_worker("--memory-limit", "140MB", DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE="False")
     run = processes.protect(*arguments(), "--scheduler", address)
-    out, error = run.communicate(timeout=200)
+    out, error = run.communicate(timeout=PATIENCE)
     assert (run.returncode, out) == (2, "")
     assert "the same job ended 2 workers, probably for want of memory.\nNothing was released. Give workers" in error
     assert left_in(folder) == set()
@@ -89,25 +94,38 @@ def test_workers_that_have_paused_and_workers_that_are_gone(
     processes: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dask would wait for ever."""
-    monkeypatch.setattr("taxomask.engines.dask._IDLE", 3.0)
-    monkeypatch.setattr("taxomask.engines.dask._LOOK", 0.2)
+    monkeypatch.setattr("taxomask.engines.dask._IDLE", 0.5)
+    monkeypatch.setattr("taxomask.engines.dask._LOOK", 0.1)
     address = processes.start_scheduler()
-    worker = processes.start_worker(
-        "--memory-limit", "400MB", DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE="0.05"
-    )  # less than what it has after its start
+    worker = processes.start_worker()
+    processes.wait_for_workers(1)
     items = [(number,) for number in range(4)]
     with DaskCluster(address) as cluster, Scratch.temporary(tmp_path / "taxomask") as scratch:
         engine = Files(cluster, scratch)
-        with pytest.raises(EngineError, match=r"doubling: no worker has done anything for 3 s; .* 1 have paused for"):
+        cluster._client.run(_pause)
+        wait_for(lambda: "paused" in states(cluster), "pause")
+        with pytest.raises(EngineError, match=r"doubling: no worker has done anything for 0.5 s; .* 1 have paused for"):
             engine.map(jobs.double, items, "doubling")
         for one in reversed(family(worker.pid)):  # the worker, and the nanny that would start another
             end(one.pid)
         wait_for(lambda: not cluster._client.nthreads(), "empty cluster")
         with pytest.raises(EngineError, match=r"(?s)of 0 workers at tcp.* 0 have paused.*Start workers with `dask"):
             engine.map(jobs.double, items, "doubling")
+        monkeypatch.undo()
         processes.start_worker()
-        wait_for(cluster._client.nthreads, "worker")
+        wait_for(lambda: "running" in states(cluster), "worker")
         assert engine.map(jobs.double, items, "doubling") == [0, 2, 4, 6]
+
+
+def _pause(dask_worker: Any) -> None:
+    """As Dask does if there is too little memory."""
+    dask_worker.status = Status.paused
+
+
+def states(cluster: DaskCluster) -> list[str]:
+    """How the workers are that the scheduler knows."""
+    about = cluster._client.sync(cluster._client.scheduler.identity, n_workers=-1)
+    return [one["status"] for one in about["workers"].values()]
 
 
 UNLIKE = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from taxomask.carrying_out import run
-from taxomask.methods.base import Method
+from taxomask.methods.base import Masked, Method, Promise
+from taxomask.methods.promises import moment_differences
 from taxomask.microdata import read_table
-from taxomask.plan import Plan
+from taxomask.plan import Plan, plan_json_schema
 from taxomask.release.write import Options, write
 
 
@@ -177,8 +178,6 @@ def test_exact_moments_are_rounded_only_on_request() -> None:
 
 def test_moments_that_rounding_does_not_explain_stop_the_release() -> None:
     x = np.array([[20.0], [31.0], [44.0], [70.0]])
-    from taxomask.methods.promises import moment_differences
-
     half = np.array([0.05])
     assert moment_differences(x, np.round(x + 0.04, 1), half)[1]
     assert not moment_differences(x, x + 0.06, half)[1]
@@ -195,6 +194,29 @@ def test_steps_of_a_pipeline_hand_on_what_could_be_released() -> None:
     both = tm.Schema([*schema(decimals=0).values(), tm.Attribute("y", role="confidential", kind="nominal")])
     release = tm.protect(pa.table(data), both, tm.Pipeline([tm.Noise(0.01), tm.Suppression(k=2)]), seed=3)
     assert [one for one in release.data["x"].to_pylist() if one is not None] == [1, 1]  # and not four different ones
+
+
+@dataclass(frozen=True)
+class Thirds(Method):
+    """Two tables: a third of every number, and two thirds."""
+
+    name = "thirds"
+    about = "Divides every number by three."
+    reference = "none"
+
+    def mask(self, data: tm.Microdata, rng: np.random.Generator, progress: Any = None) -> Masked:
+        column: Any = data.columns["x"]
+        tables = tuple(data.replace(x=column.with_values(column.values * times / 3)) for times in (1, 2))
+        return Masked(tables[0], copies=tables)
+
+    def promises(self, data: tm.Microdata) -> tuple[Promise, ...]:
+        return ()
+
+
+def test_every_copy_is_rounded() -> None:
+    release = tm.protect(pa.table({"x": [1, 2]}), schema(), Thirds())
+    assert [copy["x"].to_pylist() for copy in release.copies] == [[0.33, 0.67], [0.67, 1.33]]
+    assert release.data["x"].to_pylist() == [0.33, 0.67]
 
 
 @pytest.mark.parametrize("wrong", [-1, 21, 1.5, True, "two"])
@@ -293,9 +315,7 @@ def test_equal_values_stay_equal(column: tuple[list[Any], int], k: int) -> None:
     assert len(pairs) == len({one for one, _ in pairs})
 
 
-def test_the_attribute_in_json(tmp_path: Path) -> None:
-    from taxomask.plan import plan_json_schema
-
+def test_the_attribute_in_json() -> None:
     entry = plan_json_schema()["properties"]["attributes"]["anyOf"][0]["items"]["properties"]["decimals"]
     assert json.loads(json.dumps(entry))["anyOf"] == [
         {"type": "integer", "minimum": 0, "maximum": 20},

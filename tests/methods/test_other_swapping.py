@@ -14,6 +14,7 @@ from taxomask.methods import random_swapping
 from taxomask.methods.distributional_swapping import DistributionalSwapping
 from taxomask.methods.numerical_swapping import NumericalSwapping
 from taxomask.methods.random_swapping import RandomSwapping
+from taxomask.methods.rank_swapping import RankSwapping
 from taxomask.methods.topological_swapping import TopologicalSwapping
 
 from .conftest import SCHEMA, TREE, release_of, tables
@@ -94,6 +95,28 @@ def test_a_changed_table_stops_the_release(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(random_swapping, "_pairs", lambda column, cells, rng: honest(column, 0 * cells, rng))
     with pytest.raises(tm.PromiseError, match="DOES NOT HOLD: the counts of number by plain are the original ones"):
         tm.protect(table, schema, RandomSwapping(within=["plain"]), seed=0)
+
+
+@given(
+    st.lists(st.sampled_from(["a1", "a2", "b1", "a", "b", "r", "unknown", "other"]), min_size=3, max_size=25),
+    st.sampled_from([RankSwapping, DistributionalSwapping, TopologicalSwapping, RandomSwapping]),
+    st.sampled_from([1, 2, 3]),
+    st.integers(0, 1000),
+)
+@settings(max_examples=80)
+def test_a_code_at_the_root_is_the_root_of_all_taxonomies(
+    values: list[str], make: Any, algorithm: Any, seed: int
+) -> None:
+    """Unknown codes are put at the root of the first taxonomy; the data may have its code too, known to the second."""
+    other = tm.Taxonomy.from_edges([("a", "r"), ("b", "r"), ("a1", "b"), ("a2", "a"), ("b1", "b")])
+    attribute = tm.Attribute(
+        "concept", role="quasi_identifier", kind="taxonomic", taxonomy=[TREE, other], unmapped="root"
+    )
+    options: dict[str, Any] = {} if make is RandomSwapping else {"k": 2}
+    method = make(**options, **({"algorithm": algorithm} if make is RankSwapping else {}))
+    release = tm.protect(pa.table({"concept": values}), tm.Schema([attribute]), method, seed=seed)
+    known = [value if value in other else "r" for value in values]
+    assert sorted(release.data["concept"].to_pylist()) == sorted(known)
 
 
 def test_classical_rank_swapping_of_real_data(discharges: pa.Table, discharge_schema: tm.Schema) -> None:

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -7,15 +11,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import taxomask as tm
 from taxomask.methods._column_swaps import _neighbours
+from taxomask.methods.numerical_swapping import NumericalSwapping
 from taxomask.methods.rank_swapping import RankSwapping
 from taxomask.microdata import ContinuousColumn, Kind, TaxonomicColumn
 
 from .conftest import SCHEMA, release_of, released, tables
-from .naive_swapping import Float, judge, judge_ranking, outermost, swap
+from .naive_swapping import Float, Logs, judge, judge_ranking, law, outermost, swap
 
 QUASI = ("number", "grade", "plain", "concept")
 INTERVALS = st.sampled_from(["paper", "open"])
@@ -50,11 +54,6 @@ def record_distances(data: tm.Microdata, names: tuple[str, ...]) -> Float:
     return total
 
 
-def first_permutation(seed: int, n: int) -> NDArray[np.int64]:
-    """When each record is drawn in the permutation that breaks ties."""
-    return np.argsort(np.random.default_rng(seed).permutation(n))
-
-
 def masked(data: tm.Microdata, method: RankSwapping, seed: int) -> tuple[Any, Any]:
     result = method.mask(data, np.random.default_rng(seed))
     assert result.swaps is not None
@@ -73,9 +72,9 @@ def test_every_swap_of_algorithm_2_obeys_the_interval(
     log = np.searchsorted(rows, swaps[name])
     assert (rows[log] == swaps[name]).all() if len(rows) else not len(log)
     if len(rows):
-        draws = first_permutation(seed, len(rows))
         present = np.ones((1, len(rows)), dtype=bool)
-        judge(pairwise(data.columns[name]), present, [log], min(k, len(rows) - 1), interval, draws)
+        if len(rows) > 1:
+            judge(pairwise(data.columns[name]), present, [log], min(k, len(rows) - 1), interval)
 
 
 @given(
@@ -95,7 +94,7 @@ def test_every_swap_of_algorithm_3_obeys_the_interval(
     present = np.stack([~data.columns[name].missing for name in names])
     distance = record_distances(data, names)
     if present.any() and set(np.flatnonzero(present.any(axis=0))) & set(outermost(distance)):
-        judge(distance, present, [swaps[name] for name in names], k, interval, first_permutation(seed, data.n))
+        judge(distance, present, [swaps[name] for name in names], k, interval)
 
 
 @given(tables(complete=True), st.integers(1, 12), INTERVALS, st.sampled_from(QUASI), st.integers(0, 1000))
@@ -192,6 +191,60 @@ def error(data: tm.Microdata, names: tuple[str, ...], swaps: Any) -> float:
     return float(np.sqrt(total / data.n / len(names)))
 
 
+def _events(logs: Logs) -> Iterator[Any]:
+    """What is counted of an outcome: itself, each pair, and what the attributes have in common."""
+    yield logs
+    yield from {(a, pair) for a, log in enumerate(logs) for pair in log}
+    yield "stayed", sum(i == j for log in logs for i, j in log)
+    if len(logs) > 1:
+        yield "same pairs", len(set(logs[0]) & set(logs[1]))
+
+
+TINY: dict[str, tuple[dict[str, list[Any]], int]] = {
+    "equal codes": ({"concept": ["b11"] * 4 + ["a1"] * 2}, 2),
+    "one code": ({"concept": ["b11"] * 5}, 2),
+    "codes at equal distances": ({"concept": ["a1", "a2", "a1", "b1", "b11", "b2"]}, 2),
+    "numbers": ({"number": [1.0, 2.0, 2.0, 3.0, 3.0, 4.0]}, 1),
+    "equal numbers": ({"number": [1.0, 1.0, 1.0, 1.0, 5.0]}, 2),
+    "ordered": ({"grade": ["low", "mid", "mid", "high", "high"]}, 2),
+    "plain": ({"plain": ["x", "x", "y", "y", "z"]}, 2),
+    "two attributes": ({"plain": ["x", "x", "x", "y", "y"], "concept": ["a1", "a1", "a1", "a1", "b1"]}, 2),
+    "two attributes, all equal": ({"plain": ["x"] * 4, "concept": ["a1"] * 4}, 2),
+    "with missing values": ({"plain": ["x", "x", None, "x"], "concept": ["a1", "a1", "a1", None]}, 2),
+    "three attributes": ({"plain": ["x"] * 4, "concept": ["a1"] * 4, "grade": ["low", "low", "low", "mid"]}, 2),
+    "mixed records": ({"number": [1.0, 1.0, 1.0, 2.0, 9.0], "plain": ["x", "x", "y", "y", "x"]}, 2),
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "interval"),
+    [*((case, "paper") for case in TINY), *((case, "open") for case in ("plain", "numbers", "two attributes"))],
+)
+def test_every_outcome_has_the_chance_that_the_definition_gives_it(case: str, interval: Any) -> None:
+    """Exact chances, from all that can be drawn, against how often 1,000 fixed seeds give each outcome."""
+    values, k = TINY[case]
+    names, seeds = tuple(values), 1000
+    data = tm.Microdata.from_frame(pa.table(values), tm.Schema([SCHEMA[name] for name in names]))
+    distance = record_distances(data, names) if len(names) > 1 else pairwise(data.columns[names[0]])
+    chances = law(distance, np.stack([~data.columns[name].missing for name in names]), k, interval)
+    assert sum(chances.values()) == 1
+    method = RankSwapping(k, algorithm=3 if len(names) > 1 else 2, interval=interval)
+    seen: Counter[Logs] = Counter()
+    for seed in range(seeds):
+        swaps = masked(data, method, seed)[1]
+        seen[tuple(tuple((i, j) for i, j in swaps[name].tolist()) for name in names)] += 1
+    assert set(seen) <= set(chances)
+    events: Counter[Any] = Counter()
+    expected: dict[Any, Fraction] = {}
+    for logs, chance in chances.items():
+        for event in _events(logs):
+            expected[event] = expected.get(event, Fraction(0)) + chance
+            events[event] += seen[logs]
+    for event, chance in expected.items():
+        off = 5 * np.sqrt(float(seeds * chance * (1 - chance))) + 1
+        assert abs(events[event] - seeds * chance) <= off, (event, events[event] / seeds, float(chance))
+
+
 @pytest.mark.parametrize("interval", ["paper", "open"])
 @pytest.mark.parametrize("names", [("dx01",), ("dx01", "sex"), ("care_days",)])
 def test_results_are_distributed_as_those_of_a_naive_version(
@@ -222,7 +275,7 @@ def test_every_swap_of_real_discharges_is_legal(
             _, swaps = masked(data, method, 3)
             distance = record_distances(data, names) if len(names) > 1 else pairwise(data.columns[names[0]])
             present = np.ones((len(names), data.n), dtype=bool)
-            judge(distance, present, [swaps[name] for name in names], k, interval, first_permutation(3, data.n))
+            judge(distance, present, [swaps[name] for name in names], k, interval)
 
 
 def test_the_judge_can_say_no(discharges: pa.Table, discharge_schema: tm.Schema) -> None:
@@ -230,11 +283,31 @@ def test_the_judge_can_say_no(discharges: pa.Table, discharge_schema: tm.Schema)
     _, swaps = masked(data, RankSwapping(5, attributes=["dx01"]), 3)
     log = swaps["dx01"].copy()
     log[3, 1], log[4, 1] = log[4, 1], log[3, 1]
-    present, draws = np.ones((1, data.n), dtype=bool), first_permutation(3, data.n)
+    present = np.ones((1, data.n), dtype=bool)
+    judge(pairwise(data.columns["dx01"]), present, [swaps["dx01"]], 5, "paper")
     with pytest.raises(AssertionError):
-        judge(pairwise(data.columns["dx01"]), present, [log], 5, "paper", draws)
+        judge(pairwise(data.columns["dx01"]), present, [log], 5, "paper")
     with pytest.raises(AssertionError):
-        judge(pairwise(data.columns["dx01"]), present, [swaps["dx01"]], 4, "paper", draws)
+        judge(pairwise(data.columns["dx01"]), present, [swaps["dx01"]], 2, "paper")
+
+
+@pytest.mark.parametrize(
+    ("total", "marked", "taken"),
+    [(10, 4, 3), (60, 30, 45), (100, 60, 40), (100, 30, 90), (1000, 300, 500), (1000, 13, 990), (5000, 2500, 60)],
+)
+def test_how_many_of_those_taken_are_marked(total: int, marked: int, taken: int) -> None:
+    """Against the hypergeometric distribution, drawn one by one and by the ratio of uniforms."""
+    from taxomask.methods._swap_kernels import how_many
+
+    state, times = np.array([5], dtype=np.uint64), 20_000
+    seen = Counter(how_many(total, marked, taken, state) for _ in range(times))
+    left = times
+    for x in range(max(0, taken + marked - total), min(taken, marked) + 1):
+        chance = comb(marked, x) * comb(total - marked, taken - x) / comb(total, taken)
+        assert abs(seen[x] - times * chance) <= 5 * np.sqrt(times * chance * (1 - chance)) + 1, (x, seen[x], chance)
+        left -= seen[x]
+    assert left == 0
+    assert [how_many(*case, state) for case in ((9, 0, 4), (9, 9, 4), (9, 4, 0), (9, 4, 9))] == [0, 4, 0, 4]
 
 
 def test_distances_that_hardly_tie_are_ordered_as_well() -> None:
@@ -279,6 +352,56 @@ def test_more_missing_values_than_k() -> None:
     for algorithm in (1, 2, 3):
         release = tm.protect(empty, disease_schema(), RankSwapping(4, algorithm=algorithm), seed=1)  # type: ignore[arg-type]
         assert "x: all values are missing; nothing was swapped." in release.notes
+
+
+SPANS = ([-1.7e308, 1.7e308, 0.0, 1.0], [1.7e308, 1.6e308, 1.5e308, 0.0], [1e-300, 2e-300, 3e-300, 9e-300])
+
+
+@pytest.mark.parametrize("values", SPANS)
+@pytest.mark.parametrize("method", [*(RankSwapping(3, algorithm=a) for a in (1, 2, 3)), NumericalSwapping(3)])  # type: ignore[arg-type]
+def test_numbers_of_any_size_are_swapped(values: list[float], method: Any) -> None:
+    """Also those whose differences, sums or squares are more, or less, than a number can be."""
+    table = pa.table({"number": values * 3})
+    for seed in range(20):
+        release = tm.protect(table, tm.Schema([SCHEMA["number"]]), method, seed=seed)
+        assert sorted(release.data["number"].to_pylist()) == sorted(values * 3)
+        if method.name == "rank_swapping" and method.algorithm == 2:
+            assert {abs(values[i % 4] - values[j % 4]) for i, j in release.swaps["number"].tolist()} <= {
+                0.0,
+                *_steps(values),
+            }
+
+
+def _steps(values: list[float]) -> set[float]:
+    """The distances from each number to the one closest to it, which is the fourth closest record."""
+    return {min(abs(x - y) for y in values if y != x) for x in values}
+
+
+def test_numbers_on_one_side_tie_where_their_distance_is_rounded() -> None:
+    """1e16 - 1 and 1e16 - 1.5 are the same number: all four small ones are equally far from the large one."""
+    table = pa.table({"number": [1e16, 1.0, 1.5, 0.5, 0.25]})
+    data = tm.Microdata.from_frame(table, tm.Schema([SCHEMA["number"]]))
+    distance = pairwise(data.columns["number"])
+    assert len(set(distance[0, 1:])) == 1
+    chances = law(distance, np.ones((1, 5), dtype=bool), 2, "paper")
+    seen = set()
+    for seed in range(300):
+        log = masked(data, RankSwapping(2), seed)[1]["number"].tolist()
+        assert (tuple(map(tuple, log)),) in chances
+        seen.add(tuple(log[0]))
+    assert seen == {(0, 1), (0, 2), (0, 3), (0, 4)}
+
+
+def test_more_attributes_than_bits_are_an_error() -> None:
+    names = [f"x{i}" for i in range(65)]
+    schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="nominal") for name in names])
+    table = pa.table({name: ["a", "b", "a", "b"] for name in names})
+    with pytest.raises(tm.PlanError, match=r"algorithm 3 swaps at most 64 attributes together; got 65\."):
+        tm.protect(table, schema, RankSwapping(2, algorithm=3))
+    release = tm.protect(
+        table.select(names[:64]), tm.Schema([schema[name] for name in names[:64]]), RankSwapping(2, algorithm=3), seed=1
+    )
+    assert release.promise[-1].holds
 
 
 def test_bad_parameters_are_errors(discharges: pa.Table, discharge_schema: tm.Schema) -> None:

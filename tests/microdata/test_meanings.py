@@ -48,7 +48,7 @@ def test_numbers_are_what_they_are_spelled() -> None:
 def test_a_column_by_meaning() -> None:
     found = by_meaning(column(["hiv", "HIV", "hiv ", None, "flu"]))
     assert isinstance(found, CategoricalColumn)
-    assert found.codes.tolist() == [1, 1, 1, -1, 0]
+    assert found.codes.tolist() == [0, 0, 0, -1, 1]
     assert len(found.categories) == 2
 
 

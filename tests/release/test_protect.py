@@ -138,7 +138,6 @@ NOTHING_CHANGES = [
     tm.Noise(1e-9, attributes=["day"]),  # written as whole days
     tm.TopBottomCoding(100),
     tm.ReverseMapping(tm.Noise(1e-300)),
-    tm.Pipeline([tm.Noise(0.1), tm.ReverseMapping(tm.Noise(1e-300))]),
     tm.Pipeline([tm.Noise(1e-4), tm.Rounding(1)]),
 ]
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from engines.processes import PATIENCE
+
 from .client import Server
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -47,7 +49,7 @@ def chromium() -> Iterator[Any]:
 def opened(browser: Any, server: Server, **options: Any) -> Iterator[Any]:
     """The page of a server, in a session of its own."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce", **options)
-    context.set_default_timeout(90_000)
+    context.set_default_timeout(1000 * PATIENCE)
     page, outside, errors = context.new_page(), [], []
     page.on("request", lambda request: outside.append(request.url) if not _ours(request.url, server) else None)
     page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)

@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from engines.processes import PATIENCE, wait_for
 
 PROGRAM = """
 import sys
@@ -47,7 +48,7 @@ class Server:
             sent.setdefault("Cookie", self.cookie)
         elif cookie is not None:
             sent["Cookie"] = cookie
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         with contextlib.closing(connection):
             connection.request(method, path, body, sent)
             answer = connection.getresponse()
@@ -71,15 +72,10 @@ class Server:
         identifier: str = json.loads(body)["id"]
         return identifier
 
-    def wait(self, job: str, *, seconds: float = 60) -> Any:
+    def wait(self, job: str) -> Any:
         """The job when it is over."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            found = self.get(f"/api/jobs/{job}")
-            if found["state"] in ("done", "failed", "cancelled"):
-                return found
-            time.sleep(0.05)
-        raise AssertionError(f"the job is still {found['state']}")
+        wait_for(lambda: self.get(f"/api/jobs/{job}")["state"] in ("done", "failed", "cancelled"), "end of the job")
+        return self.get(f"/api/jobs/{job}")
 
 
 @contextlib.contextmanager

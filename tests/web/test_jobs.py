@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from engines.processes import end, family, wait_for
+from taxomask import examples
+from taxomask.web.tasks import TASKS
 
 from .client import Server
 
@@ -28,7 +28,7 @@ PLAN: dict[str, Any] = {
     ],
     "method": {"name": "microaggregation", "k": 5},
 }
-LONG = {**PLAN, "method": {"name": "microaggregation", "k": 5, "algorithm": "refined", "steps": 10**9, "seconds": 300}}
+LONG = {**PLAN, "method": {"name": "microaggregation", "k": 5, "algorithm": "refined", "steps": 10**12}}
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +43,7 @@ def start(server: Server, table: str, task: str, plan: dict[str, Any]) -> str:
 
 
 def running(server: Server, job: str) -> None:
-    while server.get(f"/api/jobs/{job}")["state"] == "queued":
-        time.sleep(0.02)
-
-
-def workers(server: Server) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                command = (entry / "cmdline").read_text()
-            except OSError:
-                continue
-            if parent == server.process.pid and "spawn_main" in command:
-                found.append(int(entry.name))
-    return found
+    wait_for(lambda: server.get(f"/api/jobs/{job}")["state"] != "queued", "begin of the job")
 
 
 def test_a_job_tells_what_the_command_line_would(server: Server, table: str) -> None:
@@ -79,16 +64,20 @@ def test_a_job_tells_what_the_command_line_would(server: Server, table: str) -> 
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_progress_covers_masking_measuring_and_writing(server: Server, table: str) -> None:
-    job, seen = start(server, table, "protect", PLAN), []
-    while (found := server.get(f"/api/jobs/{job}"))["state"] in ("queued", "running"):
-        if not seen or seen[-1] != (found["progress"], found["stage"]):
-            seen.append((found["progress"], found["stage"]))
-    assert found["state"] == "done", found["error"]
+def test_progress_covers_masking_measuring_and_writing(tmp_path: Path) -> None:
+    told: list[tuple[str, Any]] = []
+    plan = {**PLAN, "data": examples.path().name}
+    TASKS["protect"](lambda *one: told.append(one), plan, examples.path().parent, tmp_path, ".csv")
+    seen = [content for kind, content in told if kind == "progress"]
     fractions = [fraction for fraction, _ in seen]
     assert fractions == sorted(fractions)
     assert any(0.3 < fraction < 0.9 and stage == "measuring" for fraction, stage in seen)
-    assert (found["progress"], found["stage"]) == (0.9, "writing")  # the rest is told by the end of the job
+    assert seen[-1] == (0.9, "writing")  # the rest is told by the end of the job
+
+
+def test_the_progress_of_a_job_is_what_it_told_last(server: Server, table: str) -> None:
+    done = server.wait(start(server, table, "protect", PLAN))
+    assert (done["progress"], done["stage"]) == (0.9, "writing")
 
 
 def test_a_job_is_cancelled_and_the_next_one_runs(server: Server, table: str) -> None:
@@ -125,10 +114,9 @@ def test_a_plan_that_is_none_is_an_error_of_the_job(server: Server, table: str, 
 @pytest.mark.slow
 def test_a_crash_does_not_take_the_server_down(server: Server, table: str) -> None:
     job = start(server, table, "protect", LONG)
-    running(server, job)
-    time.sleep(0.3)
-    for worker in workers(server):
-        os.kill(worker, signal.SIGKILL)
+    wait_for(lambda: server.get(f"/api/jobs/{job}")["stage"], "progress")
+    for one in family(server.process.pid)[1:]:
+        end(one.pid)
     failed = server.wait(job)
     assert failed["state"] == "failed"
     assert "ended unexpectedly" in failed["error"]["message"]
@@ -156,24 +144,19 @@ def test_points_of_a_comparison_arrive_one_by_one(server: Server, table: str) ->
 def test_the_time_is_estimated(server: Server, table: str) -> None:
     done = server.wait(start(server, table, "estimate", PLAN))
     assert done["state"] == "done", done["error"]
-    assert 0 < done["result"]["seconds"] < 120
+    assert done["result"]["seconds"] > 0
 
 
 def test_a_hundred_requests_at_once_while_a_job_runs(server: Server, table: str) -> None:
     job = start(server, table, "protect", LONG)
     running(server, job)
-    slowest, lock = [0.0], threading.Lock()
 
     def ask(number: int) -> int:
         path = (f"/api/tables/{table}", f"/api/jobs/{job}", "/api/folder", "/", "/api/methods")[number % 5]
-        started = time.monotonic()
         status, _, body = server.request("GET", path)
-        with lock:
-            slowest[0] = max(slowest[0], time.monotonic() - started)
         return status if body else 0
 
     with ThreadPoolExecutor(100) as pool:
         assert set(pool.map(ask, range(100))) == {200}
-    assert slowest[0] < 30
     assert server.get(f"/api/jobs/{job}")["state"] == "running"
     server.post(f"/api/jobs/{job}/cancel")

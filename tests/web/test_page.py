@@ -200,8 +200,9 @@ def test_decimals_of_a_column(server: Server, browser: Any, tmp_path: Path) -> N
         protect(page)
         looked(page)
         page.get_by_role("button", name="Next: release it").click()
-        rows = downloaded(page, "ages-protected.csv", tmp_path).decode().split()[1:]
+        rows = downloaded(page, "protected.csv", tmp_path).decode().split()[1:]
         assert {len(row.partition(".")[2]) for row in rows} == {1}
+        assert b"decimals: 1" in downloaded(page, "plan.yaml", tmp_path)
 
 
 def test_reload_cancel_and_error(server: Server, browser: Any) -> None:
@@ -221,7 +222,7 @@ def test_reload_cancel_and_error(server: Server, browser: Any) -> None:
         page.get_by_text("More settings").click()
         page.get_by_label("Algorithm").select_option("refined")
         page.get_by_role("spinbutton", name="Steps").fill("1000000000")
-        page.get_by_role("spinbutton", name="Seconds").fill("120")
+        page.get_by_role("spinbutton", name="Seconds").fill("3600")
         protect(page)
         page.get_by_role("button", name="Cancel").wait_for()
         address = page.url
@@ -380,8 +381,8 @@ def test_a_page_of_another_origin_gets_nothing(server: Server, browser: Any, tmp
         }"""
         assert page.evaluate(script, server.origin) == ["rejected"] * 3
         framed = "(to) => { const one = document.createElement('iframe'); one.src = to; document.body.append(one); }"
-        page.evaluate(framed, server.origin + "/")
-        page.wait_for_timeout(500)
+        with page.expect_event("framenavigated", lambda one: one.parent_frame and one.url != "about:blank"):
+            page.evaluate(framed, server.origin + "/")
         assert set(answers) <= {200, 403}
         inner = page.frames[1]
         assert not re.search("Which table", inner.content())

@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -130,6 +131,7 @@ class DaskCluster(Workers):
     def _some(self, finished: SimpleQueue[Any], what: str) -> list[Any]:
         """Parcels that are done, at least one; an error if there is nobody to do any."""
         idle_since = whole_since = time.monotonic()
+        back = _BACK
         while True:
             try:
                 some = [finished.get(timeout=_LOOK)]
@@ -139,9 +141,9 @@ class DaskCluster(Workers):
                 workers = about["workers"].values()
             if self._own is None or len(workers) == len(self._own.worker_spec):
                 whole_since = time.monotonic()
-            elif time.monotonic() - whole_since > _BACK:
+            elif time.monotonic() - whole_since > back:
                 self._replace({worker["name"] for worker in workers})
-                whole_since = time.monotonic()
+                back = inf  # once: a busy machine may take long to start one
             if any(worker["metrics"]["task_counts"].get("executing") for worker in workers):
                 idle_since = time.monotonic()
             if time.monotonic() - idle_since > _IDLE:

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..errors import SchemaError
 from ..microdata import ContinuousColumn, Kind, Microdata
+from ..microdata.frames import Frame
 from .base import chosen
 
-__all__ = ["each", "too_coarse", "treatable"]
+__all__ = ["each", "is_short", "too_coarse", "treatable"]
 
 Setting = TypeVar("Setting")
 
@@ -33,11 +34,25 @@ def treatable(
 
 
 def too_coarse(data: Microdata, name: str) -> bool:
-    """Whether moments of a column cannot be exact, as its values are rounded when they are written: days, cents."""
+    """Whether moments of a column cannot be exact, as its values are rounded when they are written.
+
+    To whole days, to cents, or to the seven digits of short floats.
+    """
     grain, column = data.grain(name), data.columns[name]
     assert isinstance(column, ContinuousColumn)
     present = column.values[~column.missing]
-    return grain > 0 and len(present) > 0 and bool(grain > 1e-7 * np.ptp(present))
+    if not len(present):
+        return False
+    if is_short(data.frame, name):
+        grain = float(np.spacing(np.float32(np.abs(present).max())))
+    grain = grain or float(np.finfo(np.float64).smallest_subnormal)
+    with np.errstate(over="ignore"):
+        return bool(0 < np.ptp(present) < 1e7 * grain)
+
+
+def is_short(frame: Frame, name: str) -> bool:
+    """Whether a column holds floats of 32 bits or less."""
+    return str(frame.arrow_type(name)) in ("float", "halffloat")
 
 
 def each(

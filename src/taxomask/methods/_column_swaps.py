@@ -22,6 +22,7 @@ def swap_by_ranking(column: Column, k: int, whole: bool, rng: np.random.Generato
     rows, codes, values = distinct(column)
     if not len(rows):
         return _nothing()
+    values = _subtractable(values)
     sizes = np.bincount(codes, minlength=len(values))
     outermost = int(rng.choice(_most_distant(column, values, sizes)))
     if _is_line(column):
@@ -41,7 +42,8 @@ def swap_at_ends(column: Column, k: int, whole: bool, rng: np.random.Generator) 
     n = len(rows)
     if not n:
         return _nothing()
-    places = Places.of(codes, len(values), rng)
+    values = _subtractable(values)
+    places = Places.of(codes, len(values), np.arange(n))
     first = places.any_of(_most_distant(column, values, np.diff(places.start)), rng)
     k = min(k, n - 1)
     pairs, candidates = np.empty((n, 2), dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -49,8 +51,7 @@ def swap_at_ends(column: Column, k: int, whole: bool, rng: np.random.Generator) 
         from ._line_swap_kernels import swap_numbers_at_ends
 
         steps = swap_numbers_at_ends(
-            first, k, whole, values, places.start, places.codes, places.draws, free_set(n), seeded(rng), pairs,
-            candidates,
+            first, k, whole, values, places.start, places.codes, free_set(n), seeded(rng), pairs, candidates,
         )  # fmt: skip
     else:
         steps = _swap_categories(column, places, first, k, whole, seeded(rng), pairs, candidates)
@@ -67,27 +68,22 @@ def _swap_categories(
     pairs: NDArray[np.int64],
     candidates: NDArray[np.int64],
 ) -> int:
-    from ._category_swap_kernels import cut_borders, find_borders, swap_at_ends
+    from ._category_swap_kernels import find_borders, swap_at_ends
 
     assert isinstance(column, CategoricalColumn)
     order = _neighbours(column)
-    border = np.zeros((len(order), 3), dtype=np.int64)
+    border = np.zeros((len(order), 4), dtype=np.int64)
     if not whole:
         find_borders(k, places.start, order, border)
-    offset = np.concatenate([[0], np.cumsum(border[:, 1] - border[:, 0])])
-    prefix, extra = np.empty(offset[-1], dtype=np.int32), np.empty(len(order), dtype=np.int32)
-    if not whole:
-        cut_borders(places.start, places.draws, order, border, offset, prefix, extra)
     c = len(order)
     walk = (
         np.diff(places.start).astype(np.int32),
         np.zeros(c, dtype=np.int64),
         np.tile(np.array([c, c - 1, 0]), (c, 1)),
         np.empty((c, c // 64 + 1), dtype=np.uint64),
-        np.empty(c, dtype=np.int64),
     )
     steps: int = swap_at_ends(
-        first, k, whole, places.start, places.codes.astype(np.uint16), order, (border, offset, prefix, extra), walk,
+        first, k, whole, places.start, places.codes.astype(np.uint16), order, border, walk,
         free_set(len(places.codes)), state, pairs, candidates,
     )  # fmt: skip
     return steps
@@ -127,10 +123,16 @@ def _most_distant(column: Column, values: Float, sizes: NDArray[np.int64]) -> ND
     """The codes of the values with the largest sum of distances to all values; several if they are tied."""
     if _is_line(column):
         ends = np.flatnonzero(sizes)[[0, -1]]
-        sums = np.array([sizes @ np.abs(values - values[end]) for end in ends])
+        shares = sizes / sizes.sum()
+        sums = np.array([shares @ np.abs(values - values[end]) for end in ends])
         return np.unique(ends[largest(sums)])
     assert isinstance(column, CategoricalColumn)
     return largest(np.where(sizes > 0, category_marginality(column), -1.0))
+
+
+def _subtractable(values: Float) -> Float:
+    """The numbers, in another unit if they are so large that a difference of two would not be finite."""
+    return values / 4 if np.abs(values).max() > 2.0**1021 else values
 
 
 def _is_line(column: Column) -> bool:

@@ -1,9 +1,9 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """Swaps of numbers between dynamic intervals at opposite ends (Algorithm 2), by the distance |x - y|.
 
-Places are ordered by value, then by one random permutation of the records, ``draws``: that of each place. ``values``
-are the different numbers, those of number c have the places from start[c] to start[c + 1] - 1. What is near a number
-is a run of places on either side of it.
+Places are ordered by value. ``values`` are the different numbers, those of number c have the places from start[c] to
+start[c + 1] - 1. What is near a number is a run of places on either side of it. Numbers at equal distances are tied,
+also different ones on the same side, where |x - y| is rounded.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import lean
-from ._swap_kernels import FREE, draw, free_before, free_between, nth_free, take
+from ._swap_kernels import FREE, draw, free_before, free_between, how_many, nth_free, take
 
 
 @lean()
@@ -69,52 +69,27 @@ def _stop_within(values, x, radius, strictly):
 
 
 @lean()
-def _share(draws, first, stop, other, other_stop, need):
-    """How many of the ``need`` smallest draws of two runs of places are in the first run; the draws of each rise."""
-    low, high = max(np.int64(0), need - (other_stop - other)), min(need, stop - first)
-    while low < high:
-        middle = (low + high) // 2
-        if draws[first + middle] < draws[other + need - middle - 1]:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@lean()
-def _closest(free, values, start, categories, draws, place, k, state):
+def _closest(free, values, start, categories, place, k, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from."""
     c = categories[place]
     x = values[c]
-    n = np.int64(len(draws))
-    radius = _radius(free, values, categories, False, x, start[c], n, k + 1)
-    if radius == 0.0:  # enough equal numbers: one more if the reference is one of the first
-        end = k + 1 if place - start[c] < k else k
-        first, stop, left_first, left_stop, right_first, right_stop = (
-            start[c], start[c] + end, start[c], start[c], start[c], start[c]
-        )  # fmt: skip
+    radius = _radius(free, values, categories, False, x, start[c], np.int64(len(categories)), k + 1)
+    left, right = start[_first_within(values, x, radius, False)], start[_stop_within(values, x, radius, False)]
+    if radius == 0.0:  # enough equal numbers: they are the border, the reference left out
+        first, stop, total, taken = right, right, right - left - 1, k
     else:
-        low, high = _first_within(values, x, radius, True), _stop_within(values, x, radius, True)
-        first, stop = start[low], start[high]
-        left = low > 0 and x - values[low - 1] == radius
-        right = high < len(values) and values[high] - x == radius
-        left_first, left_stop = (start[low - 1], start[low]) if left else (first, first)
-        right_first, right_stop = (start[high], start[high + 1]) if right else (stop, stop)
-        need = k - (stop - first - 1)
-        share = _share(draws, left_first, left_stop, right_first, right_stop, need)
-        left_stop, right_stop = left_first + share, right_first + need - share
-    inside = free_between(free, first, stop)
-    on_left, on_right = free_between(free, left_first, left_stop), free_between(free, right_first, right_stop)
-    choice = inside + on_left + on_right
+        first, stop = start[_first_within(values, x, radius, True)], start[_stop_within(values, x, radius, True)]
+        total, taken = (right - left) - (stop - first), k - (stop - first - 1)
+    inside, on_left, on_right = (
+        free_between(free, first, stop), free_between(free, left, first), free_between(free, stop, right)
+    )  # fmt: skip
+    choice = inside + how_many(total, on_left + on_right, taken, state)
     if choice == 0:
         return np.int64(-1), choice
-    j = draw(state, choice)
-    if j < inside:
-        return nth_free(free, free_before(free, first) + j), choice
-    j -= inside
-    if j < on_left:
-        return nth_free(free, free_before(free, left_first) + j), choice
-    return nth_free(free, free_before(free, right_first) + j - on_left), choice
+    if draw(state, choice) < inside:
+        return nth_free(free, free_before(free, first) + draw(state, inside)), choice
+    j = draw(state, on_left + on_right)
+    return nth_free(free, free_before(free, left) + (j if j < on_left else j + inside)), choice
 
 
 @lean()
@@ -133,27 +108,27 @@ def _closest_free(free, values, start, categories, place, k, left, state):
 @lean()
 def _farthest(free, values, start, categories, x, left, state):
     """A random one of the free places farthest from the number x."""
-    lowest, highest = categories[nth_free(free, np.int64(0))], categories[nth_free(free, left - 1)]
-    down, up = x - values[lowest], values[highest] - x
-    at_bottom = free_before(free, start[lowest + 1]) if down >= up else np.int64(0)
-    at_top = left - free_before(free, start[highest]) if up >= down and highest != lowest else np.int64(0)
-    if at_bottom + at_top == 0:  # a single number is left
-        at_bottom = left
+    lowest, highest = values[categories[nth_free(free, np.int64(0))]], values[categories[nth_free(free, left - 1)]]
+    away = max(x - lowest, highest - x)
+    at_bottom = free_before(free, start[_first_within(values, x, away, True)]) if x - lowest == away else np.int64(0)
+    at_top = (
+        left - free_before(free, start[_stop_within(values, x, away, True)]) if highest - x == away else np.int64(0)
+    )
     j = draw(state, at_bottom + at_top)
     return nth_free(free, j if j < at_bottom else left - 1 - (j - at_bottom))
 
 
-@lean(f"i8(i8, i8, b1, f8[::1], i8[::1], i4[::1], i4[::1], {FREE}, u8[::1], i8[:, ::1], i8[::1])")
-def swap_numbers_at_ends(place, k, whole, values, start, categories, draws, free, state, pairs, candidates):
+@lean(f"i8(i8, i8, b1, f8[::1], i8[::1], i4[::1], {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+def swap_numbers_at_ends(place, k, whole, values, start, categories, free, state, pairs, candidates):
     """Algorithm 2 from a first place on; returns the number of steps."""
-    left, steps = np.int64(len(draws)), np.int64(0)
+    left, steps = np.int64(len(categories)), np.int64(0)
     while True:
         take(free, place)
         left -= 1
         if whole:
             partner, choice = _closest_free(free, values, start, categories, place, k, left, state)
         else:
-            partner, choice = _closest(free, values, start, categories, draws, place, k, state)
+            partner, choice = _closest(free, values, start, categories, place, k, state)
         pairs[steps, 0] = pairs[steps, 1] = place
         candidates[steps] = choice
         if partner >= 0:

@@ -6,6 +6,11 @@ codes are numbered by marginality: a run of codes is about equally far.
 
 leaves = (place, count)
     The place of each combination in the order of the tree; in each leaf, the first ``count`` are not removed.
+known = (most, witness)
+    For each combination the largest distance of another, which can only fall, and one that has it.
+ties = (members, lists, used)
+    The combinations at the largest distance, where they are few: listed until there is no room left. lists[u] = (the
+    first entry or -1, their number).
 """
 
 from __future__ import annotations
@@ -13,11 +18,15 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import lean
-from ._record_query_kernels import BOXES, TREE, bound_of, leaf_distances, set_ranges
+from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask, away, bound_of, leaf_distances, set_ranges
 from ._record_tree_kernels import fit_node
-from ._swap_kernels import draw
+from ._swap_kernels import any_free, draw
 
 LEAVES = "Tuple((i4[::1], i8[::1]))"
+TIES = "Tuple((i4[::1], i8[:, ::1], i8[::1]))"
+FAR = f"Tuple(({SPACE}, {TREE}, {BOXES}, {QUERY}, {LEAVES}, f8[::1], Tuple((f8[::1], i4[::1])), {TIES}))"
+
+_FEW, _MANY = 12, 256
 
 
 @lean()
@@ -90,45 +99,112 @@ def settle(tree, boxes, leaves, weights):
 
 
 @lean()
-def farthest(space, tree, boxes, leaves, query, weights, room, chosen, best, most, state):
-    """A random one of the combinations farthest away, and its distance.
+def _search(far, chosen, best, most, listed):
+    """One of the combinations farthest away, its distance, and how many as far away were seen; if ``listed``, all are.
 
     ``chosen`` is one that is known, at the distance ``best``; the largest is known to be at most ``most``.
     """
+    space, tree, boxes, query, leaves, room, _, ties = far
     order, count, bound, node = tree[0], leaves[1], query[5], query[6]
-    total, u = len(count), len(order)
+    total, u, seen = len(count), len(order), np.int64(0)
     set_ranges(space, query, True)
     bound[0], node[0], depth = np.inf, 1, np.int64(1)
-    while depth > 0 and best < most:
+    while depth > 0 and (listed or best < most):
         depth -= 1
-        if bound[depth] <= best:
+        if bound[depth] < best or (bound[depth] == best and not listed):
             continue
         g = node[depth]
         if g < total:
             x, y = 2 * g, 2 * g + 1
             far_x = bound_of(space, boxes, query, x, True) if boxes[5][x] > 0 else -1.0
             far_y = bound_of(space, boxes, query, y, True) if boxes[5][y] > 0 else -1.0
-            if far_x > far_y or (far_x == far_y and draw(state, 2) == 0):
+            if far_x > far_y:
                 x, y, far_x, far_y = y, x, far_y, far_x
-            if far_x > best:
+            if far_x > best or (far_x == best and listed):
                 bound[depth], node[depth] = far_x, x
                 depth += 1
-            if far_y > best:
+            if far_y > best or (far_y == best and listed):
                 bound[depth], node[depth] = far_y, y
                 depth += 1
             continue
         first = (g - total) * u // total
         stop = first + count[g - total]
         leaf_distances(space, tree, query, first, stop, room)
-        highest = best
+        highest = -1.0
         for i in range(stop - first):
             highest = room[i] if room[i] > highest else highest
+        if highest < best:
+            continue
         if highest > best:
-            best, heavy = highest, np.int64(0)
-            for i in range(stop - first):
-                if room[i] == best:
-                    one = np.int64(order[first + i])
-                    heavy += weights[one]
-                    if draw(state, heavy) < weights[one]:
-                        chosen = one
-    return chosen, best
+            best, seen = highest, np.int64(0)
+        for i in range(stop - first):
+            if room[i] == best:
+                chosen = np.int64(order[first + i])
+                if listed:
+                    ties[0][ties[2][0] + seen] = order[first + i]
+                seen += 1
+    return chosen, best, seen
+
+
+@lean()
+def _list_ties(far, u):
+    """List the combinations at the largest distance from a combination; there is room for every single list."""
+    members, lists, used = far[7]
+    if used[0] + len(lists) > len(members):  # start anew
+        used[0] = 0
+        lists[:, 0] = -1
+    lists[u, 0] = used[0]
+    _, _, lists[u, 1] = _search(far, np.int64(-1), far[6][0][u], np.inf, True)
+    used[0] += lists[u, 1]
+
+
+@lean()
+def _one_listed(anything, weights, start, members, entry, state):
+    """A random one of the places of the combinations in a list, or -1 if there is none left."""
+    total, at = np.int64(0), entry[0]
+    for i in range(entry[0], entry[0] + entry[1]):
+        members[at] = members[i]
+        total += weights[members[at]]
+        at += weights[members[at]] > 0
+    entry[1] = at - entry[0]
+    if total == 0:
+        return np.int64(-1)
+    j, i = draw(state, total), entry[0]
+    while j >= weights[members[i]]:
+        j -= weights[members[i]]
+        i += 1
+    v = np.int64(members[i])
+    return any_free(anything, start[v], start[v + 1], weights[v], state)
+
+
+@lean()
+def next_reference(far, anything, weights, start, combination, left, u, state):
+    """A random one of the records farthest from a combination: from a list of few, or by trying many."""
+    space, query, (most, witness), (members, lists, _) = far[0], far[3], far[6], far[7]
+    ask(space, query, u)
+    if lists[u, 0] >= 0:
+        place = _one_listed(anything, weights, start, members, lists[u], state)
+        if place >= 0:
+            return place
+        lists[u, 0] = -1
+    tries = _MANY
+    if witness[u] < 0 or weights[witness[u]] == 0:
+        v, best = np.int64(-1), -1.0
+        for _ in range(_FEW):
+            one = np.int64(combination[any_free(anything, 0, start[-1], left, state)])
+            distance = away(space, query, one)
+            if distance > best:
+                v, best = one, distance
+            if best >= most[u]:
+                break
+        witness[u], seen = v, np.int64(0)
+        if best < most[u]:
+            witness[u], most[u], seen = _search(far, v, best, most[u], False)
+        if most[u] > best and seen == 1:  # probably the only one
+            tries = 0
+    for _ in range(tries):
+        place = any_free(anything, 0, start[-1], left, state)
+        if away(space, query, combination[place]) == most[u]:
+            return place
+    _list_ties(far, u)
+    return _one_listed(anything, weights, start, members, lists[u], state)

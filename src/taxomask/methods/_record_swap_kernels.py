@@ -1,15 +1,23 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, assignment"
 """Swaps between similar records (Algorithm 3), over the different combinations of values.
 
-Places are ordered by combination, then by one random permutation of the records, ``draws``: that of each place. Row a
-of ``bits`` and ``sums`` is the set of places whose value of attribute a is not yet swapped, row a of ``counts`` has
-their number for each combination; the last row is of the places with anything to swap.
+Places are ordered by combination. Row a of ``bits`` and ``sums`` is the set of places whose value of attribute a is not
+yet swapped, row a of ``counts`` has their number for each combination; the last row is of the places with anything to
+swap.
 
-The k closest records of a combination never change: they are listed once, in ``pool``, until there is no room left.
-list[u] = (first entry in the pool or -1, whole combinations, combinations of the border class, the combination that
-gives one record more if the reference is one of the first of the border class).
-``most`` is the distance of the farthest records of a combination, which can only fall, and ``witness`` a combination
-that has it.
+near, far = (space, tree, boxes, query, …)
+    The trees of the searches, see ``_record_query_kernels.py`` and ``_record_far_kernels.py``.
+closest = (members, lists, used)
+    The combinations nearest to each, which never change: listed once, until there is no room left. lists[u] = (the first
+    entry or -1, combinations inside the interval, combinations at its border, records at its border without the
+    reference, how many of them the interval takes).
+kinds = (kind, masks, held, used)
+    The attributes that are not yet swapped at each place, a bit for each; and how many places of each combination have
+    the same bits: entries start[u] to start[u] + used[u] - 1 of ``masks`` and ``held``. All attributes of a reference
+    are swapped within one interval, so that it matters which records at its border are free in several of them.
+drawn = (slots, masks, sizes, chosen, shown, where)
+    The kinds of records at the border of an interval, found by ``slots`` (``where``): how many there are, how many of
+    them it takes, and how many of these are known by name, being partners already.
 """
 
 from __future__ import annotations
@@ -17,92 +25,173 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import lean
-from ._category_swap_kernels import cut
-from ._record_far_kernels import LEAVES, farthest, remove
-from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask, away
+from ._record_far_kernels import FAR, next_reference, remove
+from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask
 from ._record_tree_kernels import closest, refit
-from ._swap_kernels import any_free, draw, free_between, is_free, take
+from ._swap_kernels import any_free, draw, how_many, take
 
-_TRIES = 12
 NEAR = f"Tuple(({SPACE}, {TREE}, {BOXES}, {QUERY}))"
-FAR = f"Tuple(({SPACE}, {TREE}, {BOXES}, {QUERY}, {LEAVES}, f8[::1]))"
-POOL = "Tuple((i4[::1], i4[::1], i8[:, ::1], i8[::1]))"
+CLOSEST = "Tuple((i4[::1], i8[:, ::1], i8[::1]))"
+KINDS = "Tuple((u8[::1], u8[::1], i4[::1], i4[::1]))"
+DRAWN = "Tuple((i4[::1], u8[::1], i8[::1], i8[::1], i8[::1], i8[::1]))"
 ROOM = "Tuple((f8[::1], i8[::1], i4[::1], f8[::1], f8[::1]))"
+_ONE, _NONE = np.uint64(1), np.uint64(0)
+_MIX, _S32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+
+
+# --------------------------------------------------------------------------------------- kinds of records
 
 
 @lean()
-def _list_closest(space, tree, boxes, query, sizes, start, draws, k, u, pool, room):
-    """List the k closest records of a combination: whole combinations, then the first places of the border class."""
-    members, prefix, lists, used = pool
+def _entry(kinds, start, u, mask):
+    """Where a kind of records of a combination is counted; after the last entry if it is not."""
+    at = start[u]
+    while at < start[u] + kinds[3][u] and kinds[1][at] != mask:
+        at += 1
+    return at
+
+
+@lean()
+def _swap_off(kinds, start, place, u, attributes):
+    """Some attributes of a place are swapped; whether others are left."""
+    kind, masks, held, used = kinds
+    at = _entry(kinds, start, u, kind[place])
+    held[at] -= 1
+    if held[at] == 0:
+        used[u] -= 1
+        last = start[u] + used[u]
+        masks[at], held[at] = masks[last], held[last]
+    kind[place] &= ~attributes
+    if kind[place] == _NONE:
+        return False
+    at = _entry(kinds, start, u, kind[place])
+    if at == start[u] + used[u]:
+        masks[at], held[at] = kind[place], 0
+        used[u] += 1
+    held[at] += 1
+    return True
+
+
+# --------------------------------------------------------------------------------------- the interval
+
+
+@lean()
+def _list_closest(near, sizes, k, u, pool, room):
+    """List the combinations inside the interval of a combination, then those at its border."""
+    members, lists, used = pool
     found, distances = room[2], room[3]
-    limit, count = closest(space, tree, boxes, query, sizes, k + 1, room)
+    limit, count = closest(near[0], near[1], near[2], near[3], sizes, k + 1, room)
     if used[0] + count > len(members):  # start anew; there is room for every single list
         used[0] = 0
         lists[:, 0] = -1
     first = used[0]
-    at, need, own = first, k, False
+    at, inside = first, np.int64(0)
     for i in range(count):
         if distances[i] < limit:
             members[at] = found[i]
             at += 1
-            need -= sizes[found[i]]
-            own |= found[i] == u
-    if own:
-        need += 1  # the reference is not in its own interval
-    whole = at - first
+            inside += sizes[found[i]]
+    lists[u, 0], lists[u, 1] = first, at - first
     total = np.int64(0)
     for i in range(count):
         if distances[i] == limit:
             members[at] = found[i]
             at += 1
             total += sizes[found[i]]
-    border = members[first + whole : at]
-    for i in range(len(border)):
-        prefix[first + whole + i] = np.int32(need * sizes[border[i]] // total)
-    guess = need * np.int64(len(draws)) // total
-    more = cut(start, draws, border, need, guess, prefix[first + whole : at])
-    lists[u, 0], lists[u, 1], lists[u, 2] = first, whole, at - first - whole
-    lists[u, 3] = np.int64(border[more]) if more >= 0 and not own else np.int64(-1)
+    lists[u, 2] = at - first - lists[u, 1]
+    lists[u, 3], lists[u, 4] = (total, k + 1 - inside) if limit > 0.0 else (total - 1, k)
     used[0] = at
 
 
 @lean()
-def _part(free, counts, start, x, stop):
-    """How many of the first places of a combination are free."""
-    if counts[x] == 0 or stop >= start[x + 1] - start[x]:
-        return counts[x]
-    return free_between(free, start[x], start[x] + stop)
+def _draw_border(start, kinds, members, total, taken, wanted, drawn, state):
+    """Draw how many records of each kind the interval takes at its border; returns the number of kinds.
+
+    Kinds are told apart by the attributes that are ``wanted``; records that have none of them are left out.
+    """
+    slots, masks, sizes, chosen, shown, where = drawn
+    found, top = np.int64(0), np.int64(len(slots) - 1)
+    for u in members:
+        for entry in range(start[u], start[u] + kinds[3][u]):
+            mask = kinds[1][entry] & wanted
+            if mask == _NONE:
+                continue
+            at = np.int64((mask * _MIX) >> _S32) & top
+            while slots[at] >= 0 and masks[slots[at]] != mask:
+                at = (at + 1) & top
+            if slots[at] < 0:
+                slots[at] = np.int32(found)
+                masks[found], sizes[found], shown[found], where[found] = mask, 0, 0, at
+                found += 1
+            sizes[slots[at]] += kinds[2][entry]
+    for i in range(found):
+        chosen[i] = how_many(total, sizes[i], taken, state)
+        total -= sizes[i]
+        taken -= chosen[i]
+        slots[where[i]] = -1
+    return found
 
 
 @lean()
-def _closest(free, counts, start, pool, entry, extra, state):
-    """A random free one of the k closest places, or -1, and how many there are to choose from."""
-    members, prefix = pool[0], pool[1]
-    first, border, stop = entry[0], entry[0] + entry[1], entry[0] + entry[1] + entry[2]
+def _one_of_kind(free, counts, start, kinds, members, wanted, mask, size, state):
+    """A random one of the records of a kind at the border."""
+    j = draw(state, size)
+    for u in members:
+        for entry in range(start[u], start[u] + kinds[3][u]):
+            if kinds[1][entry] & wanted != mask:
+                continue
+            if j < kinds[2][entry]:
+                while True:  # as many tries as there are kinds, on average
+                    place = any_free(free, start[u], start[u + 1], counts[u], state)
+                    if kinds[0][place] & wanted == mask:
+                        return place
+            j -= kinds[2][entry]
+    return np.int64(-1)  # never reached
+
+
+@lean()
+def _closest(free, counts, start, kinds, pool, entry, wanted, one, drawn, found, partners, state):
+    """A random free one of the k closest places, or -1, and how many there are to choose from.
+
+    ``one`` is the bit of the attribute. ``partners`` has the place and kind of each partner of this reference that is
+    at the border: the interval takes these for sure.
+    """
+    _, masks, sizes, chosen, shown, _ = drawn
+    inside = pool[0][entry[0] : entry[0] + entry[1]]
+    border = pool[0][entry[0] + entry[1] : entry[0] + entry[1] + entry[2]]
     choice = np.int64(0)
-    for i in range(first, stop):
-        x = members[i]
-        choice += counts[x] if i < border else _part(free, counts, start, x, prefix[i] + (1 if x == extra else 0))
+    for u in inside:
+        choice += counts[u]
+    for i in range(found):
+        if masks[i] & one != _NONE:
+            choice += chosen[i]
     if choice == 0:
         return np.int64(-1), choice
     j = draw(state, choice)
-    for i in range(first, stop):
-        x = members[i]
-        part = counts[x] if i < border else _part(free, counts, start, x, prefix[i] + (1 if x == extra else 0))
-        if j < part:
-            stop = start[x + 1] if i < border else min(start[x + 1], start[x] + prefix[i] + (1 if x == extra else 0))
-            return any_free(free, start[x], stop, part, state), choice
-        j -= part
-    return np.int64(-1), choice  # never reached
-
-
-@lean()
-def _is_first(pool, entry, u, rank):
-    """Whether the place of this rank in combination u is one of the first in its own border class."""
-    for i in range(entry[0] + entry[1], entry[0] + entry[1] + entry[2]):
-        if pool[0][i] == u:
-            return rank < pool[1][i]
-    return False
+    for u in inside:
+        if j < counts[u]:
+            return any_free(free, start[u], start[u + 1], counts[u], state), choice
+        j -= counts[u]
+    i = np.int64(0)
+    while masks[i] & one == _NONE or j >= chosen[i]:
+        if masks[i] & one != _NONE:
+            j -= chosen[i]
+        i += 1
+    at = np.int64(0)
+    if j < shown[i]:
+        while partners[at, 1] != i or j > 0:
+            j -= partners[at, 1] == i
+            at += 1
+        return partners[at, 0], choice
+    while True:
+        place = _one_of_kind(free, counts, start, kinds, border, wanted, masks[i], sizes[i], state)
+        at = 0
+        while partners[at, 1] >= 0 and partners[at, 0] != place:
+            at += 1
+        if partners[at, 1] < 0:
+            partners[at, 0], partners[at, 1] = place, i
+            shown[i] += 1
+            return place, choice
 
 
 @lean()
@@ -123,25 +212,6 @@ def _closest_free(space, tree, boxes, query, free, counts, start, k, left, room,
 
 
 @lean()
-def _next(side, anything, weights, start, combination, left, u, witness, most, state):
-    """A random one of the places farthest from a combination: by trying some, or the one that is known, or a search."""
-    space, tree, boxes, query, leaves, room = side
-    ask(space, query, u)
-    v, best = np.int64(-1), -1.0
-    for _ in range(_TRIES):
-        place = any_free(anything, 0, start[-1], left, state)
-        distance = away(space, query, combination[place])
-        if distance >= most[u]:
-            return place
-        if distance > best:
-            v, best = np.int64(combination[place]), distance
-    if witness[u] < 0 or weights[witness[u]] == 0:
-        witness[u], most[u] = farthest(space, tree, boxes, leaves, query, weights, room, v, best, most[u], state)
-    v = np.int64(witness[u])
-    return any_free(anything, start[v], start[v + 1], weights[v], state)
-
-
-@lean()
 def _finish(near, far, whole, anything, weights, place, u):
     """A record has nothing left to swap."""
     take(anything, place)
@@ -153,56 +223,63 @@ def _finish(near, far, whole, anything, weights, place, u):
 
 
 @lean(
-    f"void(i8, i8, b1, {NEAR}, {FAR}, i8[::1], i8[::1], i4[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], i8[::1], "
-    f"{POOL}, {ROOM}, i4[::1], f8[::1], u8[::1], i8[:, :, ::1], i8[:, ::1], i8[::1])"
+    f"void(i8, i8, b1, {NEAR}, {FAR}, i8[::1], i8[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], i8[::1], "
+    f"{CLOSEST}, {KINDS}, {DRAWN}, {ROOM}, i8[:, ::1], u8[::1], i8[:, :, ::1], i8[:, ::1], i8[::1])"
 )
 def swap_records(
-    place, k, whole, near, far, sizes, start, combination, draws, bits, sums, counts, left, pool, room, witness, most,
+    place, k, whole, near, far, sizes, start, combination, bits, sums, counts, left, pool, kinds, drawn, room, partners,
     state, pairs, candidates, steps,
 ):  # fmt: skip
     """Algorithm 3 from a first place on; ``steps`` gets the number of steps of each attribute."""
     m = len(bits) - 1
     anything, weights = (bits[m], sums[m]), counts[m]
     space, tree, boxes, query = near
-    lists = pool[2]
+    lists, found = pool[1], np.int64(0)
     while True:
-        u = np.int64(combination[place])
-        ask(space, query, u)
-        if not whole and lists[u, 0] < 0:
-            _list_closest(space, tree, boxes, query, sizes, start, draws, k, u, pool, room)
-        extra = np.int64(-1)
-        if not whole and lists[u, 3] >= 0 and _is_first(pool, lists[u], u, place - start[u]):
-            extra = lists[u, 3]
+        u, wanted = np.int64(combination[place]), kinds[0][place]
         for a in range(m):
-            free, mine = (bits[a], sums[a]), counts[a]
-            if not is_free(free, place):
+            if (wanted >> np.uint64(a)) & _ONE == _ONE:
+                take((bits[a], sums[a]), place)
+                counts[a, u] -= 1
+                left[a] -= 1
+        _swap_off(kinds, start, place, u, wanted)
+        left[m] -= 1
+        _finish(near, far, whole, anything, weights, place, u)
+        ask(space, query, u)
+        if not whole:
+            if lists[u, 0] < 0:
+                _list_closest(near, sizes, k, u, pool, room)
+            entry = lists[u]
+            border = pool[0][entry[0] + entry[1] : entry[0] + entry[1] + entry[2]]
+            found = _draw_border(start, kinds, border, entry[3], entry[4], wanted, drawn, state)
+            partners[:, 1] = -1
+        for a in range(m):
+            one = _ONE << np.uint64(a)
+            if wanted & one == _NONE:
                 continue
-            take(free, place)
-            mine[u] -= 1
-            left[a] -= 1
+            free, mine = (bits[a], sums[a]), counts[a]
             if whole:
                 partner, choice = _closest_free(space, tree, boxes, query, free, mine, start, k, left[a], room, state)
             else:
-                partner, choice = _closest(free, mine, start, pool, lists[u], extra, state)
-            step = steps[a]
-            pairs[a, step, 0] = pairs[a, step, 1] = place
-            candidates[a, step] = choice
+                partner, choice = _closest(
+                    free, mine, start, kinds, pool, lists[u], wanted, one, drawn, found, partners, state
+                )
+            pairs[a, steps[a], 0] = place
+            pairs[a, steps[a], 1] = partner if partner >= 0 else place
+            candidates[a, steps[a]] = choice
             steps[a] += 1
-            if partner < 0:
+        for a in range(m):  # only now, so that the interval is the same for all attributes
+            one = _ONE << np.uint64(a)
+            partner = pairs[a, steps[a] - 1, 1]
+            if wanted & one == _NONE or partner == place:
                 continue
-            pairs[a, step, 1] = partner
-            take(free, partner)
             x = np.int64(combination[partner])
-            mine[x] -= 1
+            take((bits[a], sums[a]), partner)
+            counts[a, x] -= 1
             left[a] -= 1
-            done = True
-            for b in range(m):
-                done &= not is_free((bits[b], sums[b]), partner)
-            if done:
+            if not _swap_off(kinds, start, partner, x, one):
                 left[m] -= 1
                 _finish(near, far, whole, anything, weights, partner, x)
-        left[m] -= 1
-        _finish(near, far, whole, anything, weights, place, u)
         if left[m] == 0:
             return
-        place = _next(far, anything, weights, start, combination, left[m], u, witness, most, state)
+        place = next_reference(far, anything, weights, start, combination, left[m], u, state)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import PlanError
 from ..microdata import CategoricalColumn, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 from ._swapping import Places, Swaps, free_set, largest, seeded
@@ -16,7 +17,8 @@ __all__ = ["record_terms", "swap_records"]
 
 Arrays = tuple[NDArray[Any], ...]
 _LEAF, _FAR_LEAF = 32, 256  # combinations in a leaf of the trees for near and far ones
-_POOL = 1 << 23  # entries of lists of closest records that are kept
+_MOST = 64  # attributes; each has a bit in the kind of a record
+_POOL = 1 << 23  # entries of lists of combinations that are kept
 
 
 def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Generator) -> list[Swaps]:
@@ -26,8 +28,13 @@ def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Gene
     from ._record_tree_kernels import fit
 
     n, m = len(terms[0].coordinates), len(terms)
+    if m > _MOST:
+        raise PlanError(
+            f"algorithm 3 swaps at most {_MOST} attributes together; got {m}.",
+            hint="Name those that belong together in attributes=[…]; a pipeline swaps one group after the other.",
+        )
     numbers, example = _combinations(terms, n)
-    places = Places.of(numbers, len(example), rng)
+    places = Places.of(numbers, len(example), np.arange(n))
     present = np.stack([_present(term) for term in terms])[:, places.records]
     free = [free_set(row) for row in (*present, present.any(axis=0))]
     sizes = np.diff(places.start)
@@ -42,12 +49,16 @@ def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Gene
     leaves = np.empty(len(example), dtype=np.int32), np.empty(len(far[2][5]) // 2, dtype=np.int64)
     settle(*far[1:3], leaves, counts[-1])
     u, k = len(sizes), min(k, n - 1)
-    entries = max(_POOL, u)
-    pool = (
-        np.empty(0 if whole else entries, dtype=np.int32),
-        np.empty(0 if whole else entries, dtype=np.int32),
-        np.full((u, 4), -1, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
+    kind = np.zeros(n, dtype=np.uint64)
+    for a, row in enumerate(present):
+        kind |= row.astype(np.uint64) << np.uint64(a)
+    kinds = kind, np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int32), (counts[-1] > 0).astype(np.int32)
+    kinds[1][places.start[:-1]], kinds[2][places.start[:-1]] = kind[places.start[:-1]], sizes
+    most = min(n, 1 << min(m, 40))  # kinds that there can be
+    drawn = (
+        np.full(1 << (2 * most).bit_length(), -1, dtype=np.int32),
+        np.empty(most, dtype=np.uint64),
+        *(np.empty(most, dtype=np.int64) for _ in range(4)),
     )
     room = (
         np.empty(k + 2),
@@ -56,22 +67,29 @@ def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Gene
         np.empty(u),
         np.empty(2 * _LEAF),
     )
+    known = np.full(u, np.inf), np.full(u, -1, dtype=np.int32)
     pairs, candidates = np.empty((m, n, 2), dtype=np.int64), np.empty((m, n), dtype=np.int64)
     steps = np.zeros(m, dtype=np.int64)
     bits, sums = (np.stack(part) for part in zip(*free, strict=True))
     swap(
-        first, k, whole, near, (*far, leaves, np.empty(2 * _FAR_LEAF)), sizes, places.start, places.codes, places.draws,
-        bits, sums, counts, counts.sum(axis=1), pool, room, np.full(u, -1, dtype=np.int32), np.full(u, np.inf),
-        seeded(rng), pairs, candidates, steps,
+        first, k, whole, near, (*far, leaves, np.empty(2 * _FAR_LEAF), known, _lists(u, 2)), sizes, places.start,
+        places.codes, bits, sums, counts, counts.sum(axis=1), _lists(u, 5), kinds, drawn, room,
+        np.empty((m + 1, 2), dtype=np.int64), seeded(rng), pairs, candidates, steps,
     )  # fmt: skip
     return [Swaps(places.records[pairs[a, : steps[a]]], candidates[a, : steps[a]]) for a in range(m)]
+
+
+def _lists(u: int, figures: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Room for lists of combinations: their members, where each begins and more of it, and how much room is used."""
+    return np.empty(max(_POOL, u), dtype=np.int32), np.full((u, figures), -1, dtype=np.int64), np.zeros(1, np.int64)
 
 
 def record_terms(data: Microdata, names: tuple[str, ...]) -> list[Term]:
     """What each attribute adds to the distance: the mean of semantic distances, or, with numbers, S-distance."""
     columns = [data.columns[name] for name in names]
     if any(isinstance(one, ContinuousColumn) or one.attribute.kind == Kind.ORDINAL for one in columns):
-        return list(RecordDistance(data, names).terms)
+        numbers = {one.attribute.name: _squarable(one) for one in columns if isinstance(one, ContinuousColumn)}
+        return list(RecordDistance(data.replace(numbers), names).terms)
     terms: list[Term] = []
     for column in columns:
         assert isinstance(column, CategoricalColumn)
@@ -85,6 +103,16 @@ def record_terms(data: Microdata, names: tuple[str, ...]) -> list[Term]:
         else:
             terms.append(EqualityTerm(name, codes, share, categories))
     return terms
+
+
+def _squarable(column: ContinuousColumn) -> ContinuousColumn:
+    """The column, in another unit if its squares would be too large or too small for a number.
+
+    S-distance does not depend on the unit.
+    """
+    largest = float(np.abs(column.values[~column.missing]).max(initial=0.0))
+    exponent = int(np.frexp(largest)[1])
+    return column if abs(exponent) < 400 else column.with_values(np.ldexp(column.values, -exponent))
 
 
 def _present(term: Term) -> NDArray[np.bool_]:

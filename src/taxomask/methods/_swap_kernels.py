@@ -3,10 +3,16 @@
 
 Values are known by their place in an order that their method chose. free = (bits, sums): one bit per place, in words of
 64, and a Fenwick tree over the words: how many places up to here are free, and which is the j-th free one, take a few
-steps each. state[1] is that of the random numbers (splitmix64).
+steps each. state[0] is that of the random numbers (splitmix64).
+
+An interval of the k closest records cuts a class of tied ones. Which of them it takes is drawn afresh for every
+interval, but never listed: how many of those taken are free has a hypergeometric distribution, and which of the free
+ones become a partner is a uniform draw.
 """
 
 from __future__ import annotations
+
+from math import floor, log, sqrt
 
 import numpy as np
 
@@ -15,6 +21,9 @@ from .._jit import kernel, lean
 FREE = "Tuple((u8[::1], i4[::1]))"
 
 _TRIES = 8
+_ONE_BY_ONE = 12
+_WIDTH, _MORE_WIDTH = 1.7155277699214135, 0.8989161620588988  # 2·√(2/e) and 3 - 2·√(3/e)
+_HALF_LOG_TWO_PI = 0.9189385332046727
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _LOW = np.uint64(63)
@@ -26,14 +35,73 @@ _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 
 
 @lean()
-def draw(state, below):
-    """A random integer from 0 to below - 1."""
+def uniform(state):
+    """A random number from 0 to 1, 1 excluded."""
     state[0] += _STEP
     z = state[0]
     z = (z ^ (z >> _S30)) * _MIX1
     z = (z ^ (z >> _S27)) * _MIX2
     z = z ^ (z >> _S31)
-    return np.int64(np.float64(np.int64(z >> _S11)) * (1.0 / 9007199254740992.0) * below)
+    return np.float64(np.int64(z >> _S11)) * (1.0 / 9007199254740992.0)
+
+
+@lean()
+def draw(state, below):
+    """A random integer from 0 to below - 1."""
+    return np.int64(uniform(state) * below)
+
+
+@lean()
+def _log_factorial(n):
+    """The logarithm of n!, by Stirling's series; of a small n as that of a larger one."""
+    product, x = 1.0, n + 1.0
+    while x < 12.0:
+        product *= x
+        x += 1.0
+    y = 1.0 / (x * x)
+    series = (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y / 1680.0))) / x
+    return (x - 0.5) * log(x) - x + _HALF_LOG_TWO_PI + series - (log(product) if product > 1.0 else 0.0)
+
+
+@lean()
+def _log_ways(x, less, more, taken):
+    """The logarithm of what the chance of x depends on, see `how_many`."""
+    return -(
+        _log_factorial(x) + _log_factorial(less - x) + _log_factorial(taken - x) + _log_factorial(more - taken + x)
+    )
+
+
+@lean()
+def how_many(total, marked, taken, state):
+    """How many of the marked ones are among those taken at random of all: a hypergeometric draw.
+
+    Few are drawn one by one; otherwise by the ratio of uniforms, in a few tries whatever the numbers are (Stadlober
+    1990, doi 10.1016/0377-0427(90)90349-5).
+    """
+    less, more, fewest = min(marked, total - marked), max(marked, total - marked), min(taken, total - taken)
+    if less == 0 or fewest == 0:
+        x = np.int64(0)
+    elif min(less, fewest) <= _ONE_BY_ONE:
+        x, tickets, winners = np.int64(0), min(less, fewest), max(less, fewest)
+        for i in range(tickets):
+            x += draw(state, total - i) < winners - x
+    else:
+        mean = fewest * (less / total)
+        spread = sqrt((total - fewest) * mean * (more / total) / (total - 1) + 0.5)
+        width, middle = _WIDTH * spread + _MORE_WIDTH, mean + 0.5
+        end = min(min(fewest, less) + 1.0, floor(middle + 16.0 * spread))
+        top = _log_ways(np.int64((fewest + 1.0) * (less + 1.0) / (total + 2.0)), less, more, fewest)
+        while True:
+            u = 1.0 - uniform(state)
+            at = middle + width * (uniform(state) - 0.5) / u
+            if at < 0.0 or at >= end:
+                continue
+            x = np.int64(at)
+            if 2.0 * log(u) <= _log_ways(x, less, more, fewest) - top:
+                break
+    if marked > less:  # counted were the others
+        x = fewest - x
+    return x if taken == fewest else marked - x
 
 
 @lean()
@@ -146,15 +214,12 @@ def count_free(free):
             sums[above] += sums[i]
 
 
-@kernel("void(i4[::1], i8[::1], i8[::1], i8[::1], i4[::1])")
-def arrange(codes, shuffled, start, order, draws):
-    """Put shuffled records in order by their code: the record at each place, and when it was drawn."""
+@kernel("void(i4[::1], i8[::1], i8[::1], i8[::1])")
+def arrange(codes, sequence, start, order):
+    """Put records that stand in some sequence in order by their code, those of a code in this sequence."""
     following = start.copy()
-    for i in range(len(shuffled)):
-        record = shuffled[i]
-        at = following[codes[record]]
-        order[at] = record
-        draws[at] = np.int32(i)
+    for record in sequence:
+        order[following[codes[record]]] = record
         following[codes[record]] += 1
 
 

@@ -44,7 +44,7 @@ class Swaps:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Records in order of their code, and at random among equal codes.
+    """Records in order of their code.
 
     Parameters
     ----------
@@ -54,25 +54,22 @@ class Places:
         The code of each place.
     start
         The first place of each code, and the number of places.
-    draws
-        When each place was drawn in one random permutation of the records.
     """
 
     records: Int
     codes: NDArray[np.int32]
     start: Int
-    draws: NDArray[np.int32]
 
     @classmethod
-    def of(cls, codes: NDArray[np.int32], categories: int, rng: np.random.Generator) -> Places:
-        """Shuffle records and put them in order."""
+    def of(cls, codes: NDArray[np.int32], categories: int, sequence: Int) -> Places:
+        """Put records in order; those of equal codes stand in the given sequence of all records."""
         from ._swap_kernels import arrange
 
         sizes = np.bincount(codes, minlength=categories)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        records, draws = np.empty(len(codes), dtype=np.int64), np.empty(len(codes), dtype=np.int32)
-        arrange(np.ascontiguousarray(codes), rng.permutation(len(codes)), start, records, draws)
-        return cls(records, np.repeat(np.arange(categories, dtype=np.int32), sizes), start, draws)
+        records = np.empty(len(codes), dtype=np.int64)
+        arrange(np.ascontiguousarray(codes), sequence, start, records)
+        return cls(records, np.repeat(np.arange(categories, dtype=np.int32), sizes), start)
 
     def any_of(self, codes: NDArray[np.intp], rng: np.random.Generator) -> int:
         """A random place of these codes."""
@@ -148,8 +145,8 @@ def swap_along(ranks: NDArray[np.int32], k: int, rng: np.random.Generator, *, wh
     """
     from ._swap_kernels import swap_along
 
-    places = Places.of(ranks, int(ranks.max(initial=-1)) + 1, rng)
     n = len(ranks)
+    places = Places.of(ranks, int(ranks.max(initial=-1)) + 1, rng.permutation(n))
     pairs, candidates = np.empty((n, 2), dtype=np.int64), np.empty(n, dtype=np.int64)
     steps = swap_along(n, k, places.start[places.codes + 1], whole, free_set(n), seeded(rng), pairs, candidates)
     return Swaps(places.records[pairs[:steps]], candidates[:steps])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_choice, check_number
+from ..errors import SchemaError
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ._attributes import treatable
@@ -90,7 +91,14 @@ class MultiplicativeNoise(Method):
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return treatable(data, self.attributes, (Kind.CONTINUOUS,), self.name)
+        names = treatable(data, self.attributes, (Kind.CONTINUOUS,), self.name)
+        dates = [name for name in names if data.holds_dates(name)]
+        if dates:
+            raise SchemaError(
+                f"{self.name} cannot treat {', '.join(map(repr, dates))}: the zero of dates and times is arbitrary.",
+                hint="Use Noise, or name other numbers in attributes=[…].",
+            )
+        return names
 
 
 def _with_signs(before: Float, after: Float, grain: float) -> Float:

@@ -132,8 +132,7 @@ class Noise(Method):
         coarse = [name for name in varying if too_coarse(data, name)]
         if coarse:
             raise SchemaError(
-                f"the moments of {', '.join(coarse)} cannot be kept: such dates and decimals are rounded when they are "
-                "written.",
+                f"the moments of {', '.join(coarse)} cannot be kept: their types round what is written.",
                 hint="Use keep_moments=False, or name other numbers in attributes=[…].",
             )
         if not varying:

@@ -11,7 +11,7 @@ from ..errors import PlanError
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ..microdata.resolution import Resolution, decimals_of
-from ._attributes import each
+from ._attributes import each, is_short
 from ._kept import MissingStays, released_column
 from .base import Check, Masked, Method, Progress, Promise
 
@@ -119,7 +119,7 @@ class Multiples(Promise):
         values = _present(released_column(released, original, self.attribute))
         times = _in_bases(values, self.base)
         # A number cannot be nearer to a decimal multiple than its last bits.
-        bits = 1e-6 if _is_narrow(released, self.attribute) else 1e-12
+        bits = 1e-6 if is_short(released, self.attribute) else 1e-12
         away = np.abs(values - _times(np.rint(times), self.base)) > bits * np.abs(values)
         away &= np.abs(times) < _FINE
         return Check(
@@ -139,7 +139,7 @@ class KeptTotal(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         before = original.columns[self.attribute]
         after = released_column(released, original, self.attribute)
-        bits = 1e-6 if _is_narrow(released, self.attribute) else 1e-12
+        bits = 1e-6 if is_short(released, self.attribute) else 1e-12
         assert isinstance(before, ContinuousColumn)
         assert isinstance(after, ContinuousColumn)
         slack = float(np.nansum(bits * np.abs(before.values)))  # of adding up
@@ -155,11 +155,6 @@ def _in_bases(values: Float, base: float) -> Float:
     """How many bases each number has; ± ``_FINE`` for one of which neighbours lie further apart than a base."""
     with np.errstate(over="ignore"):
         return np.clip(values / base, -_FINE, _FINE)
-
-
-def _is_narrow(frame: Frame, name: str) -> bool:
-    """Whether a column holds numbers of seven digits."""
-    return str(frame.arrow_type(name)) in ("float", "halffloat")
 
 
 def _up_or_down(times: Float, rng: np.random.Generator) -> Float:

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from .distinct import Distinct
 
-__all__ = ["Values", "fit", "grain", "held", "is_temporal", "take"]
+__all__ = ["Values", "fit", "grain", "held", "is_temporal", "take", "value_range"]
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 Array: TypeAlias = Any  # pyarrow.Array
 DataType: TypeAlias = Any  # pyarrow.DataType
@@ -44,6 +46,23 @@ def grain(dtype: DataType | None) -> float:
     if is_temporal(dtype):
         return 1.0
     return 10.0**-dtype.scale if types.is_decimal(dtype) else 0.0
+
+
+def value_range(dtype: DataType | None) -> tuple[float, float]:
+    """The smallest and the largest number that a column of a type, or of a wider type of its kind, can hold.
+
+    >>> import pyarrow as pa
+    >>> value_range(pa.date32()), value_range(pa.time32("s"))
+    ((-2147483648.0, 2147483647.0), (0.0, 86399.0))
+    """
+    import pyarrow.types as types
+
+    if dtype is not None and types.is_time(dtype):
+        return 0.0, 86_400.0 * _PER_SECOND[dtype.unit] - 1
+    if dtype is not None and is_temporal(dtype):
+        most = 2.0 ** (dtype.bit_width - 1)
+        return -most, float(np.nextafter(most, 0)) if dtype.bit_width == 64 else most - 1
+    return float(np.finfo(np.float64).min), float(np.finfo(np.float64).max)
 
 
 def fit(values: Values, dtype: DataType) -> Array:

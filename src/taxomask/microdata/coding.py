@@ -131,8 +131,9 @@ def _taxonomic(attribute: Attribute, distinct: Distinct, missing: NDArray[np.boo
         if attribute.unmapped == "drop":
             dropped = np.append(unmapped, False)[distinct.codes]
         elif attribute.unmapped == "root":
-            places[0, unmapped] = 0
             root = attribute.taxonomies[0][0].names([0], match=match)[0]
+            places[:, unmapped] = _places(attribute, [spell(root)])  # also what further taxonomies know of it
+            places[0, unmapped] = 0
             values = [root if i else value for i, value in zip(unmapped.tolist(), values, strict=True)]
     known = np.flatnonzero((places >= 0).any(axis=0) & used)
     concepts, number = _concepts(places[:, known])

@@ -64,14 +64,6 @@ class ContinuousColumn(Column):
     def take(self, rows: ArrayLike) -> ContinuousColumn:
         return self.with_values(self.values[np.asarray(rows)])
 
-    def check_finite(self) -> None:
-        """Numbers that a method made must be such that can be written."""
-        if np.isinf(self.values).any():
-            raise DataError(
-                f"column {self.attribute.name!r}: some numbers became larger than the largest that there is (1.8e308).",
-                hint="Divide the column by a large number first, such as 1e9, or choose milder parameters.",
-            )
-
     def __len__(self) -> int:
         return len(self.values)
 

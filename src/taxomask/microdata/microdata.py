@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import DataError, SchemaError, did_you_mean
 from ..showing import few, line
 from .attribute import Kind, Role
-from .casting import Values, fit, grain
+from .casting import Values, fit, grain, is_temporal, value_range
 from .coding import Note, code
 from .columns import CategoricalColumn, Column, ContinuousColumn
 from .distinct import Distinct
@@ -182,6 +182,11 @@ class Microdata:
 
         return nw.from_native(self.to_column(name), eager_only=True).to_arrow().replace_schema_metadata(None)
 
+    def holds_dates(self, name: str) -> bool:
+        """Whether a column holds dates or times; durations are numbers."""
+        dtype = self._frame.arrow_type(name)
+        return dtype is not None and is_temporal(dtype) and not str(dtype).startswith("duration")
+
     def grain(self, name: str) -> float:
         """What the numbers of a column are rounded to when they are written: a day, 0.01; 0 if they can be any."""
         return grain(self._frame.arrow_type(name))
@@ -200,8 +205,8 @@ class Microdata:
         if isinstance(column, CategoricalColumn):
             return _decode_categories(column, marker)
         assert isinstance(column, ContinuousColumn)
-        column.check_finite()
         dtype = self._frame.arrow_type(name)
+        _check_range(column, dtype)
         if dtype is None:
             return column.values
         text = is_text(dtype)
@@ -209,6 +214,19 @@ class Microdata:
         if marker is None:
             return array
         return array.fill_null(pa.scalar(float(marker) if pa.types.is_floating(array.type) else marker, array.type))
+
+
+def _check_range(column: ContinuousColumn, dtype: Any) -> None:
+    """What a method made of a column must be such that the column can hold it."""
+    low, high = value_range(dtype)
+    beyond = (np.rint(column.values) < low) | (np.rint(column.values) > high)
+    if beyond.any():
+        value = column.values[beyond.argmax()]
+        raise DataError(
+            f"column {column.attribute.name!r}: a value became {value:g}, which is beyond what it can hold "
+            f"({dtype}: {low:g} to {high:g}).",
+            hint="Choose milder parameters, or make it a column of smaller numbers first, such as millions or minutes.",
+        )
 
 
 def _decode_categories(column: CategoricalColumn, marker: object) -> Distinct:

@@ -126,13 +126,11 @@ def nearest(space, gaps, tree, query, weight, slack, numbers, codes, order, squa
         i = order[at]
         _set(space, query, numbers, codes, i)
         best, widest, count = squared[i], last[i], ties[i]
-        limit = _reach(best, slack)
-        if best_leaf >= 0:
-            guess = _to_place(space, tree, query, best_leaf, best_place)
-            if guess < best:
-                limit = _reach(guess, slack)
-                count = _still(best, widest, count, limit)
-                best = guess
+        guess = best if best_leaf < 0 else _to_place(space, tree, query, best_leaf, best_place)
+        limit = _reach(min(best, guess), slack)
+        if guess < best:
+            count = _still(best, widest, count, limit)
+            best = guess
         bound[0], node[0], depth = 0.0, 0, np.int64(1)
         while depth > 0:
             depth -= 1

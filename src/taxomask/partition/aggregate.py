@@ -60,7 +60,7 @@ def aggregate(column: Column, groups: Groups, *, ordinal: Ordinal = "median") ->
     if column.attribute.kind == Kind.ORDINAL:
         centres = group_medians(*where, codes, categories, ordinal == "convex_median")
     elif isinstance(column, TaxonomicColumn):
-        centres = group_marginal_means(*where, codes, *whole_distances(column.table, len(column)))
+        centres = group_marginal_means(*where, codes, *whole_distances(column.table, int(groups.sizes.max(initial=0))))
     else:
         centres = group_modes(*where, codes, categories)
     return column.with_codes(centres[groups.numbers])

@@ -122,8 +122,8 @@ class Neighbours:
         different = queries if len(distinct.start) > queries.n else queries.take(distinct.first)
         found = self.search(different, Nearest.within(np.full(different.n, np.inf), self._slack))
         unsure = np.flatnonzero(found.ties < 0)
-        found.ties[unsure] = self.count_within(different.take(unsure), found.reach[unsure])
-        return found.take(distinct.point)
+        found.ties[unsure] = self.count_within(different.take(unsure), found.take(unsure).reach)
+        return found if different is queries else found.take(distinct.point)
 
     def search(self, queries: RecordDistance, so_far: Nearest) -> Nearest:
         """The nearest records of each query, here and among those already searched.
@@ -133,7 +133,7 @@ class Neighbours:
         """
         from ._nearest_kernels import nearest
 
-        found = so_far.take(np.arange(queries.n))
+        found = Nearest(so_far.squared.copy(), so_far.ties.copy(), so_far.last.copy(), so_far.slack)
         numbers, codes = queries.coordinates
         order = self._order(numbers, codes)
         where = *self._search(numbers), self.distinct.sizes, found.slack

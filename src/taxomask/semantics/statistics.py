@@ -104,6 +104,8 @@ def nominal_mean(
 ) -> Any:
     """Mean_M: the value of the sample with the smallest marginality; of several the first in taxonomy order.
 
+    Marginalities are equal if they differ by no more than 1e-12 of the largest, which is more than rounding does.
+
     >>> nominal_mean(["25001", "25002", "4019"], "icd9cm")
     '25001'
     """

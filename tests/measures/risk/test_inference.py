@@ -86,6 +86,13 @@ def test_by_hand() -> None:
     assert inference(original, released, "secret_concept").levels["value"].excess is None
 
 
+def test_records_as_near_as_the_nearest_are_drawn_from() -> None:
+    """0.2 is halfway between 0.1 and 0.3, though 0.3 - 0.2 is computed as a little less than 0.2 - 0.1."""
+    original = table(number=[0.2, 5], secret_plain=["x", "z"])
+    released = table(number=[0.1, 0.3, 9], secret_plain=["x", "y", "z"])
+    assert inference(original, released, "secret_plain").levels["value"].targets.value == (1 / 2 + 1) / 2
+
+
 def test_identical_tables_of_different_people_give_everything_away() -> None:
     data = table(number=[1, 2, 3, 4], secret_plain=["x", "y", "x", "z"], secret_concept=["a1", "a2", "b1", "b11"])
     for secret in ("secret_plain", "secret_concept"):

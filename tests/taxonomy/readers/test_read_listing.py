@@ -152,7 +152,7 @@ def test_folder_that_is_no_release(tmp_path):
     refused(tmp_path, "is a folder", format="obo")
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"", mtime=0)], ids=["nothing", "blanks", "packed"])
 @pytest.mark.parametrize("format", [None, "edges", "levels", "prefix", "obo", "owl", "skos"])
 def test_empty_file(write, content, format):
     refused(write(content), "the file is empty", format=format)

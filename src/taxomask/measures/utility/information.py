@@ -171,7 +171,8 @@ def _quantile_loss(x: Float, y: Float) -> float:
         before, after = x[(len(x) - 1) * percent // 100], y[(len(y) - 1) * percent // 100]
         near = np.searchsorted(x, before + width, "left") - np.searchsorted(x, before - width, "right")
         share = percent / 100
-        density = near / (2 * width * len(x)) if width > 0 else math.inf
+        with np.errstate(over="ignore"):  # of numbers below 1e-300
+            density = near / (2 * width * len(x)) if width > 0 else math.inf
         losses.append(_chance(after - before, share * (1 - share) / (len(x) * density**2)))
     return mean_of(losses)
 

@@ -1,0 +1,51 @@
+"""Settings of all tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from taxomask.caching import cache_folder
+
+# Tests that share what takes long to start: a cluster, a database, a browser. Others go together by files.
+TOGETHER = ("tests/engines", "tests/web", "tests/microdata/formats")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Properties are tried on the same examples each time; on others if a seed is given. The first example may load
+    # compiled kernels, and machines are slow at times.
+    always = config.getoption("--hypothesis-seed", None) is None
+    slow = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+    settings.register_profile("taxomask", derandomize=always, **slow)
+    settings.load_profile("taxomask")
+    if not hasattr(config, "workerinput"):  # else one of several processes: the first does it for all
+        empty_cache(config)
+
+
+def empty_cache(config: pytest.Config) -> None:
+    """Start with a cache that is empty but for compiled kernels, which are found by the text that they are made from."""
+    kernels = cache_folder("kernels")
+    if not kernels.exists():  # at once and here, not in every process that needs some
+        subprocess.run([sys.executable, "-c", "from taxomask._jit import compile_all; compile_all()"], check=True)
+    own = Path(tempfile.mkdtemp(prefix="taxomask-tests-"))
+    config.add_cleanup(partial(shutil.rmtree, own))
+    (own / "taxomask").mkdir()
+    (own / "taxomask" / "kernels").symlink_to(kernels)
+    os.environ["XDG_CACHE_HOME"] = str(own)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Say what one process should run if there are several."""
+    for item in items:
+        file = item.path.relative_to(config.rootpath).as_posix()
+        group = next((folder for folder in TOGETHER if file.startswith(folder)), file)
+        item.add_marker(pytest.mark.xdist_group(group))

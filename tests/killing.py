@@ -1,0 +1,93 @@
+"""Runs that are killed at a known moment: at the so-many-th call of a function, whatever the load of the machine."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+# Every run is a fork of the same process, so that the calls of one are those of another. How often a thread looks
+# whether others are done is a matter of time, and not counted.
+PROGRAM = """
+import os, signal, sys, threading
+from taxomask.carrying_out import run as carry_out
+from taxomask.engines import scratch
+from taxomask.plan import Plan
+
+plan, data, target, engine = sys.argv[1:]
+plan = Plan.read(plan).on(engine, workers=2 if engine == "local" else None)
+waiting = ("threading.py", "queue.py", "_base.py", "thread.py", "threads.py")
+scratch.LARGE = 1  # all that is kept is kept in files
+
+def run(target, seed, last):
+    calls = publishing = 0
+
+    def count(frame, event, argument):
+        nonlocal calls, publishing
+        if not frame.f_code.co_filename.endswith(waiting):
+            calls += 1
+            if calls == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if not publishing and frame.f_code.co_name in ("write",):
+                publishing = calls
+
+    threading.setprofile(count)
+    sys.setprofile(count)
+    carry_out(plan.model_copy(update={"seed": seed}), data=data, output=target, force=True)
+    sys.setprofile(None)
+    threading.setprofile(None)
+    return f"{calls} {publishing}"
+
+run(target.replace("out", "warm"), 0, 0)
+for line in sys.stdin:
+    seed, last = map(int, line.split())
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, run(target, seed, last).encode())
+        os._exit(0)
+    os.close(write)
+    os.waitpid(child, 0)
+    print(os.read(read, 100).decode() or "killed", flush=True)
+    os.close(read)
+"""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """How many calls a whole run makes, and the first of those that write the release."""
+
+    all: int
+    publishing: int
+
+    def moments(self, kills: int, chance: random.Random) -> list[int]:
+        """Moments to be killed at: in turn any, and one of those at which the release is written; at last the end."""
+        firsts = [self.publishing if number % 2 else 1 for number in range(kills - 1)]
+        return [*(chance.randint(first, self.all) for first in firsts), self.all]
+
+
+class Runner:
+    """Carries out a plan as often as asked for, each time in a process of its own that may be killed."""
+
+    def __init__(self, plan: Path, data: Path | str, target: Path | str, engine: str = "memory") -> None:
+        command = [sys.executable, "-c", PROGRAM, str(plan), str(data), str(target), engine]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self, seed: int, last: int = 0) -> Calls | None:
+        """One run, killed at its ``last`` call; None if it was."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{seed} {last}\n")
+        self._process.stdin.flush()
+        told = self._process.stdout.readline()
+        assert told, "the program has ended"
+        return None if told == "killed\n" else Calls(*map(int, told.split()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.communicate()
