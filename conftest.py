@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def empty_cache(config: pytest.Config) -> None:
-    """Start with a cache that is empty but for compiled kernels, which are found by the text that they are made from."""
+    """Start with a cache that is empty but for compiled kernels, which are found by the text that made them."""
     kernels = cache_folder("kernels")
     if not kernels.exists():  # at once and here, not in every process that needs some
         subprocess.run([sys.executable, "-c", "from taxomask._jit import compile_all; compile_all()"], check=True)

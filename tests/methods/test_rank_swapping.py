@@ -378,8 +378,8 @@ def _steps(values: list[float]) -> set[float]:
 
 
 def test_numbers_on_one_side_tie_where_their_distance_is_rounded() -> None:
-    """1e16 - 1 and 1e16 - 1.5 are the same number: all four small ones are equally far from the large one."""
-    table = pa.table({"number": [1e16, 1.0, 1.5, 0.5, 0.25]})
+    """1e16 - 1 and 1e16 - 0.25 are the same number: all four small ones are equally far from the large one."""
+    table = pa.table({"number": [1e16, 1.0, 0.75, 0.5, 0.25]})
     data = tm.Microdata.from_frame(table, tm.Schema([SCHEMA["number"]]))
     distance = pairwise(data.columns["number"])
     assert len(set(distance[0, 1:])) == 1

@@ -8,8 +8,8 @@ swap.
 near, far = (space, tree, boxes, query, …)
     The trees of the searches, see ``_record_query_kernels.py`` and ``_record_far_kernels.py``.
 closest = (members, lists, used)
-    The combinations nearest to each, which never change: listed once, until there is no room left. lists[u] = (the first
-    entry or -1, combinations inside the interval, combinations at its border, records at its border without the
+    The combinations nearest to each, which never change: listed once, until there is no room left. lists[u] = (the
+    first entry or -1, combinations inside the interval, combinations at its border, records at its border without the
     reference, how many of them the interval takes).
 kinds = (kind, masks, held, used)
     The attributes that are not yet swapped at each place, a bit for each; and how many places of each combination have
