@@ -99,7 +99,7 @@ def test_everything_is_plain_and_complete(tmp_path: Path) -> None:
     found = tm.evaluate(TABLE, release.data, SCHEMA)
     assert set(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == {"headline", "utility", "risk", "papers"}
     assert found.to_frame().num_rows > 50
-    found.to_html(tmp_path / "report.html", release=release, method=tm.MicroHybrid(3))
+    found.to_html(tmp_path / "report.html", release=release)
     page = (tmp_path / "report.html").read_text()
     assert "http" not in page.replace("http://www.w3.org", "")  # nothing is fetched
     assert page.count("<svg") >= 3
@@ -115,9 +115,7 @@ def test_hostile_names_and_values_do_not_run(tmp_path: Path) -> None:
         ]
     )
     release = tm.protect(table, schema, tm.Microaggregation(2))
-    tm.evaluate(table, release.data, schema).to_html(
-        tmp_path / "a.html", release=release, method=tm.Microaggregation(2)
-    )
+    tm.evaluate(table, release.data, schema).to_html(tmp_path / "a.html", release=release)
     assert evil not in (tmp_path / "a.html").read_text()
 
 

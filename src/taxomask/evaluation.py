@@ -237,12 +237,10 @@ def measured(
     of.remove((Risk, "linkage"))
     facts = _Facts(original, released, columns, linked, control, weights, seed)
     items, seconds = [(facts, *one) for one in of], [costs[one] for one in of]
-    linking = costs[Risk, "linkage"] / (sum(costs.values()) or 1.0) if linked else 0.0
-    rest = engine.part(0.0, 1.0 - linking)
-    found = dict(zip(of, rest.map(_measure, items, "measuring", main=True, costs=seconds), strict=True))
-    found[Risk, "linkage"] = None
-    if linked:
-        found[Risk, "linkage"] = linkage_in_blocks(engine.part(1.0 - linking, linking), original, released)
+    rest = sum(seconds) / (sum(costs.values()) or 1.0) if linked else 1.0
+    measuring = engine.part(0.0, rest).map(_measure, items, "measuring", main=True, costs=seconds)
+    found = dict(zip(of, measuring, strict=True))
+    found[Risk, "linkage"] = linkage_in_blocks(engine.part(rest, 1.0), original, released) if linked else None
     utility, risk = ({name: value for (kind, name), value in found.items() if kind is one} for one in (Utility, Risk))
     return _summed_up(original, released, protected, Utility(**utility), Risk(**risk))
 

@@ -255,6 +255,22 @@ def test_several_copies(
 # --------------------------------------------------------------------------------------- tables with nothing in them
 
 
+def test_a_text_that_is_empty_in_several_files(local: Threads, tmp_path: Path) -> None:
+    schema = tm.Schema(
+        [
+            tm.Attribute("id", role="identifier"),
+            tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+            tm.Attribute("rest", role="other"),
+        ]
+    )
+    table = pa.table({"id": [f"p{place}" for place in range(16)], "age": range(16), "rest": [None] * 15 + [""]})
+    (tmp_path / "data").mkdir()
+    for start in (0, 8):
+        pq.write_table(table.slice(start, 8), tmp_path / "data" / f"{start}.parquet", row_group_size=1)
+    found = on_engine(local, tmp_path / "data", tm.Microaggregation(2), f"{tmp_path}/out/", schema=schema)
+    assert sorted(found.table["rest"].to_pylist(), key=str) == ["", *[None] * 15]
+
+
 def test_a_table_without_rows_and_one_whose_records_are_all_dropped(local: Threads, tmp_path: Path) -> None:
     pq.write_table(all_sorts().slice(0, 0), tmp_path / "in.parquet")
     with pytest.raises(tm.DataError, match=r"in\.parquet has columns but no rows"):

@@ -51,14 +51,14 @@ class Engine(ABC):
         (found,) = self.map(function, [arguments], what, main=main)
         return found
 
-    def part(self, start: float, size: float) -> Engine:
-        """The same engine for a part of the work, as a fraction of all; so much of it is done before."""
+    def part(self, start: float, end: float) -> Engine:
+        """The same engine for a part of the work: that between two fractions of the whole."""
         return self
 
 
-def part_of(told: Told, start: float, size: float) -> Told:
+def part_of(told: Told, start: float, end: float) -> Told:
     """Is told of a part of some work, and tells of the whole."""
-    return lambda done, what: told(min(start + size * done, 1.0), what)
+    return lambda done, what: told(min(start + (end - start) * done, end), what)
 
 
 def asks_for_progress(function: Callable[..., Any]) -> bool:

@@ -52,10 +52,10 @@ class Files(Engine):
     def telling(self, progress: Callable[[float], None] | None) -> Files:
         return self if progress is None else self._telling(lambda done, what: progress(done))
 
-    def part(self, start: float, size: float) -> Files:
+    def part(self, start: float, end: float) -> Files:
         if self._told is None or not self._main_only:  # what is told is how far each step is
             return self
-        return self._telling(part_of(self._told, start, size))
+        return self._telling(part_of(self._told, start, end))
 
     def _telling(self, told: Told) -> Files:
         other = copy(self)

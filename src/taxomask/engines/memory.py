@@ -34,15 +34,15 @@ class Memory(Engine):
         ends = list(accumulate(costs or [1.0] * len(every)))
         told, whole, done, found = self._told if main else None, (ends or [0.0])[-1] or 1.0, 0.0, []
         for item, end in zip(every, ends, strict=True):
-            progress = None if told is None else _fraction(told, done / whole, (end - done) / whole, what)
+            progress = None if told is None else _fraction(told, done / whole, end / whole, what)
             found.append(function(*item, progress=progress) if asks else function(*item))
             if told is not None:
                 told(end / whole, what)
             done = end
         return found
 
-    def part(self, start: float, size: float) -> Memory:
-        return self if self._told is None else self._telling(part_of(self._told, start, size))
+    def part(self, start: float, end: float) -> Memory:
+        return self if self._told is None else self._telling(part_of(self._told, start, end))
 
     def _telling(self, told: Told) -> Memory:
         other = copy(self)
@@ -50,7 +50,7 @@ class Memory(Engine):
         return other
 
 
-def _fraction(told: Told, start: float, size: float, what: str) -> Callable[[float], None]:
+def _fraction(told: Told, start: float, end: float, what: str) -> Callable[[float], None]:
     """Is told of one item, and tells of all."""
-    whole = part_of(told, start, size)
+    whole = part_of(told, start, end)
     return lambda done: whole(done, what)

@@ -349,7 +349,8 @@ class _Unpacker(pickle.Unpickler):
             content["_shared"] = shared = self._scratch.distances(token)
             if "scopes" not in shared:
                 pairs = zip(content["attribute"].taxonomies, samples, strict=True)
-                shared["scopes"] = tuple(taxonomy.scope(sample) for (taxonomy, _), sample in pairs)
+                # copies: these are kept, and must not keep the file that the samples came in
+                shared["scopes"] = tuple(taxonomy.scope(sample.copy()) for (taxonomy, _), sample in pairs)
         vars(column).update(content)
         return column
 

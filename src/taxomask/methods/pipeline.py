@@ -63,7 +63,7 @@ class Pipeline(Method):
         current = data
         for place, (method, child) in enumerate(zip(methods, rng.spawn(len(methods)), strict=True)):
             promises = method.promises(current)
-            masked = method.mask_on(engine.part(place / len(methods), 1 / len(methods)), current, child)
+            masked = method.mask_on(engine.part(place / len(methods), (place + 1) / len(methods)), current, child)
             if masked.copies and place + 1 < len(methods):
                 raise PlanError(
                     f"{method.name} makes several tables and is not the last step.", hint="Put it last, or make one."

@@ -59,10 +59,23 @@ def without_empty_text(column: Any) -> Any:
         return column
     if not pa.types.is_dictionary(column.type):
         return pc.if_else(pc.equal(column, ""), None, column)
-    column = column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    emptied = [pa.DictionaryArray.from_arrays(one.indices, without_empty_text(one.dictionary)) for one in chunks]
-    return pa.chunked_array(emptied, column.type)
+    return pa.chunked_array([_without_empty_category(one) for one in chunks], column.type)
+
+
+def _without_empty_category(coded: Any) -> Any:
+    """The same of codes and categories; a category that is nothing could not be told from others any more."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    codes, categories = coded.indices, coded.dictionary
+    place = categories.cast(pa.string()).index("").as_py()
+    if place < 0:
+        return coded
+    codes = pc.if_else(pc.equal(codes, place), None, codes)
+    codes = pc.subtract(codes, pc.greater(codes, place).cast(codes.type))
+    rest = pa.concat_arrays([categories[:place], categories[place + 1 :]])
+    return pa.DictionaryArray.from_arrays(codes, rest, ordered=coded.type.ordered)
 
 
 def plain_type(kind: Any) -> Any:
