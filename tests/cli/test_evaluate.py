@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import taxomask as tm
 from cli.conftest import ATTRIBUTES, Run, write_plan
-from taxomask.plan import Plan
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def command(folder: Path, *options: str | Path) -> tuple[str | Path, ...]:
 @pytest.mark.parametrize("method", ["{name: microaggregation, k: 3}", "{name: micro_hybrid, k: 3}"])
 def test_a_file_is_measured_like_the_release_in_memory(run: Run, folder: Path, method: str) -> None:
     write_plan(folder, ATTRIBUTES + "seed: 9\n", method)
-    outcome = run(Plan.read(folder / "plan.yaml"), output=str(folder / "out.csv"))
+    outcome = tm.run(folder / "plan.yaml", output=str(folder / "out.csv"))
     code, out, _ = run(*command(folder, "--json"))
     assert code == 0
     found, expected = json.loads(out), outcome.release.evaluate().to_dict()

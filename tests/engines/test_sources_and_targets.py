@@ -230,7 +230,7 @@ def test_damage_on_the_way_to_disk_stops_the_release(
     ("target", "names"),
     [
         ("out.csv.gz", ["out-1.csv.gz", "out-2.csv.gz"]),
-        ("out.csv/", ["out-1.csv", "out-2.csv"]),
+        ("out.csv/", ["out-1.csv/", "out-2.csv/"]),
         ("sqlite", ["register.db?table=target_1", "register.db?table=target_2"]),
     ],
 )

@@ -372,8 +372,6 @@ class _File:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if self._file is not None and kind is None:
-            self._file.end()
         self._stack.__exit__(kind, error, trace)
 
     def array(self, array: NDArray[Any]) -> _Place:
@@ -395,16 +393,18 @@ class _File:
 
         if id(table) not in self._tables:
             name = f"{self._name}-{len(self._tables)}.arrow"
-            with self._scratch.writing(name) as part, _Summed(part) as file:
-                with pa.ipc.new_file(pa.PythonFile(file, "w"), table.schema) as writer:
-                    writer.write_table(table.unify_dictionaries(), max_chunksize=BATCH)
-                file.end()
+            with (
+                self._scratch.writing(name) as part,
+                _Summed(part) as file,
+                pa.ipc.new_file(pa.PythonFile(file, "w"), table.schema) as writer,
+            ):
+                writer.write_table(table.unify_dictionaries(), max_chunksize=BATCH)
             self._tables[id(table)] = table, name
         return self._tables[id(table)][1]
 
 
 class _Summed(io.RawIOBase):
-    """A file that is being written, and the checksum of what was written."""
+    """A file that is being written, and the checksum of what was written, with which it ends."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -419,10 +419,12 @@ class _Summed(io.RawIOBase):
         self.length += memoryview(content).nbytes
         return self._file.write(content)
 
-    def end(self) -> None:
-        """Write the checksum."""
-        self._file.write(_FOOT.pack(self.length, self._checksum, _MARK))
-        self._file.flush()
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            if kind is None:
+                self._file.write(_FOOT.pack(self.length, self._checksum, _MARK))
+        finally:
+            self.close()
 
     def close(self) -> None:
         self._file.close()

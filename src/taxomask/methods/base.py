@@ -17,7 +17,7 @@ from ..microdata.frames import Frame
 from ..partition import Groups
 from ..showing import line, shortly
 
-__all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "chosen"]
+__all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "check", "chosen"]
 
 Progress = Callable[[float], None]
 Limits = tuple[float | NDArray[np.float64], float | NDArray[np.float64]]  # for all records, or for each of them
@@ -82,6 +82,11 @@ class Promise(ABC):
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         """The columns that it protects by itself: where the original has it already, no value need change."""
         return ()
+
+
+def check(promise: Promise, original: Microdata, released: Frame, masked: Masked) -> Check:
+    """Whether a promise holds, as a function for engines."""
+    return promise.check(original, released, masked)
 
 
 @dataclass(frozen=True)

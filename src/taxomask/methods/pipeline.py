@@ -11,7 +11,7 @@ from ..engines import Engine, Memory
 from ..errors import PlanError, PromiseError
 from ..microdata import Microdata
 from ..microdata.frames import Frame
-from .base import Check, Masked, Method, Progress, Promise
+from .base import Check, Masked, Method, Progress, Promise, check
 from .decimals import rounded
 
 __all__ = ["Pipeline"]
@@ -72,7 +72,7 @@ class Pipeline(Method):
             steps.append(_Step(f"step {place + 1} ({method.name})", current, masked, promises))
             current = masked.data
         finals = [copy.seen() for copy in steps[-1].masked.copies or (current,)]
-        lost = [note for place in range(len(steps) - 1) for note in _settle(steps, place, finals)]
+        lost = [note for place in range(len(steps) - 1) for note in _settle(engine, steps, place, finals)]
         results = [step.masked for step in steps]
         linked = [all(masked.linked for masked in results[place + 1 :]) for place in range(len(results))]
         groups = [masked.groups for masked, still in zip(results, linked, strict=True) if still and masked.groups]
@@ -148,25 +148,26 @@ class _OfStep(Promise):
         return tuple(name for promise in step.claims for name in promise.suffices_for(step.masked))
 
 
-def _settle(steps: list[_Step], place: int, finals: list[Frame]) -> list[str]:
+def _settle(engine: Engine, steps: list[_Step], place: int, finals: list[Frame]) -> list[str]:
     """Keep the promises of a step that hold on the final tables; a note on each of the others."""
     step = steps[place]
     linked = all(later.masked.linked for later in steps[place + 1 :])
     own: Frame | None = None
     claims, notes = [], []
     for promise in step.claims:
-        checks = [promise.check(step.before, final, step.masked) for final in finals] if linked else []
-        if linked and all(check.holds for check in checks):
+        items = [(promise, step.before, final, step.masked) for final in finals] if linked else []
+        checks: list[Check] = engine.map(check, items, "checking promises")
+        if linked and all(one.holds for one in checks):
             claims.append(promise)
             continue
         own = own or step.masked.data.seen()
-        at_once = promise.check(step.before, own, step.masked)
+        at_once: Check = engine.run(check, promise, step.before, own, step.masked, what="checking promises")
         if not at_once.holds:
             raise PromiseError(
                 f"the release was stopped after {step.title}:\n  {at_once}",
                 hint="Nothing was released. Change the parameters of the method; if that does not help, report a bug.",
             )
-        why = next((check.found for check in checks if not check.holds), "a later step makes new records")
+        why = next((one.found for one in checks if not one.holds), "a later step makes new records")
         notes.append(f"No longer claimed after later steps, {step.title}: {at_once.promise} ({why}).")
     step.claims = tuple(claims)
     return notes

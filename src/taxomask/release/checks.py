@@ -9,6 +9,7 @@ from ..engines import Engine
 from ..errors import PromiseError
 from ..methods import Check, Masked, Promise
 from ..methods._kept import differs, released_column
+from ..methods.base import check
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from .identifiers import identifier_checks
@@ -37,7 +38,7 @@ def check_release(
         zip(names, engine.map(_changed, [(data, released, name) for name in names], "comparing"), strict=True)
     )
     common = engine.run(_common, data, released, masked, promises, changed, what="checking")
-    found = engine.map(_checked, [(promise, data, released, masked) for promise in promises], "checking promises")
+    found = engine.map(check, [(promise, data, released, masked) for promise in promises], "checking promises")
     return Found((*common, *found), changed)
 
 
@@ -63,10 +64,6 @@ def unchanged_notes(changed: Mapping[str, int]) -> tuple[str, ...]:
     if not same or len(same) == len(changed):
         return ()
     return (f"The method was applied to {', '.join(same)} too, but no value changed there.",)
-
-
-def _checked(promise: Promise, data: Microdata, released: Frame, masked: Masked) -> Check:
-    return promise.check(data, released, masked)
 
 
 def _common(
