@@ -27,7 +27,7 @@ def test_a_limit_of_the_worst_column(run: Run, folder: Path, engine: str) -> Non
 
 
 def test_a_file_is_measured_with_the_method_of_its_audit(run: Run, folder: Path) -> None:
-    write_plan(folder, method="{name: rounding, base: {age: 1}}")  # ages are whole numbers: nothing changes
+    write_plan(folder, method="{name: rounding, base: {age: 10}}")
     assert run("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--quiet")[0] == 0
     write_plan(folder)  # another method, with which the table was not made
     command = ("evaluate", folder / "table.csv", folder / "out.csv", "--plan", folder / "plan.yaml")

@@ -141,7 +141,8 @@ def test_noise_on_very_large_and_very_small_numbers() -> None:
         x = np.ldexp([1.0, -1.0, 0.5] * 4, power)
         for method in (tm.Noise(0.5), tm.Noise(0.5, keep_moments=True), tm.Noise(0.5, correlated=True)):
             assert np.isfinite(release(x, method).data["x"].to_numpy()).all()
-        np.testing.assert_array_equal(release(x, tm.Noise(0.5)).data["x"].to_numpy(), np.ldexp(usual, power))
+        noisy = release(x, tm.Noise(0.5)).data["x"].to_numpy()
+        np.testing.assert_allclose(noisy, np.ldexp(usual, power), rtol=0.01)  # both are rounded, each to its decimals
     assert np.isfinite(release([1e200, -1e200] * 6, tm.Noise(0.5)).data["x"].to_numpy()).all()
     told = error([1.7e308, -1.7e308] * 6, tm.Noise(1.0))
     assert "column 'x': a value became" in told

@@ -19,7 +19,7 @@ import taxomask as tm
 from taxomask.methods import _rules
 from taxomask.plan import Plan, make_method
 
-from .conftest import SCHEMA, TREE, tables
+from .conftest import SCHEMA, TREE, tables, released
 
 V1, V2 = ["a", "b", "c", "e", "e", "e", "e", "d", "c", "a", "a", "a"], list("rrrrstvvvvut")
 
@@ -149,7 +149,7 @@ def test_only_what_the_rules_allow_is_released(table: pa.Table, others: Any) -> 
     if there:
         rules["plain"] = {"xy": sorted(there)}
     method = tm.Recoding(rules=rules, others=None if others is None else {"number": others})
-    release = tm.protect(table, SCHEMA, method)
+    found = released(table, SCHEMA, method)
 
     def number(value: int) -> int:
         return -3 if -5 <= value < 0 else 3 if value >= 2 else value if others is None else others
@@ -162,7 +162,7 @@ def test_only_what_the_rules_allow_is_released(table: pa.Table, others: Any) -> 
     }
     for name, image in expected.items():
         wanted = [None if value is None else image(value) for value in table[name].to_pylist()]
-        assert release.data[name].to_pylist() == wanted
+        assert found[name].to_pylist() == wanted
     assert all(check.holds for check in release.promise)
 
 

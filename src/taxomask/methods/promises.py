@@ -217,7 +217,7 @@ class MeanAndVariance(Promise):
             unit = float(np.ptp(x) + 1e-8 * np.abs(x).max()) or 1.0  # decimal files do not keep every bit
             single = np.ptp(y) == 0 < np.ptp(x)
             kept["mean" if single else "mean and variance"].append(name)
-            moved = max(0.5 * grain(released.arrow_type(name)), float(half_units(original, (name,))[0]))
+            moved = max(_rounded_by(released, name, x), float(half_units(original, (name,))[0]))
             origin, rounding = x.min(), 1e-7 + moved / unit
             means = abs((y - origin).mean() - (x - origin).mean()) / unit
             spreads = 0.0 if single else abs(_deviation(y - origin) - _deviation(x - origin)) / unit
@@ -230,6 +230,16 @@ class MeanAndVariance(Promise):
             holds,
             f"largest difference {worst:.1e} of the range",
         )
+
+
+def _rounded_by(released: Frame, name: str, values: NDArray[np.float64]) -> float:
+    """By how much numbers are rounded, at most, by the type of the column that they are written to."""
+    import pyarrow.types as types
+
+    dtype = released.arrow_type(name)
+    if dtype is not None and types.is_floating(dtype):
+        return float(np.finfo(dtype.to_pandas_dtype()).eps) * float(np.abs(values).max())
+    return 0.5 * grain(dtype)
 
 
 def _present(column: Column) -> NDArray[np.float64]:
