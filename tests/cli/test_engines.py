@@ -72,6 +72,19 @@ def test_several_tables_on_every_engine(run: Run, files: Path) -> None:
     assert (files / "memory-1.csv").read_bytes() != (files / "memory-2.csv").read_bytes()
 
 
+@pytest.mark.parametrize("target", ["out.csv", "out.csv/"])
+def test_each_of_several_tables_is_known_by_the_audit(run: Run, files: Path, target: str) -> None:
+    write_plan(files, method="{name: imputation, attributes: [age], given: [dx], copies: 2}")
+    command = ("protect", "--plan", files / "plan.yaml", "--quiet", "-o", f"{files}/{target}")
+    assert run(*command) == (0, "", "")
+    measure = ("evaluate", "--plan", files / "plan.yaml", "--audit", files / "out.audit.json", files / "table.csv")
+    for number in (1, 2):
+        assert run(*measure, files / f"out-{number}.csv")[0] == 0
+    table = files / "out-2.csv" / "part-00000.csv" if target.endswith("/") else files / "out-2.csv"
+    table.write_text(table.read_text() + "\n")
+    assert "is the audit of another table" in run(*measure, files / "out-2.csv")[2]
+
+
 def test_a_report_shows_what_was_compared_before_on_every_engine(
     run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

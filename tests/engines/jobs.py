@@ -44,6 +44,10 @@ def move(array: Array, go_on: str) -> tuple[Array, int]:
     return moved, os.getpid()
 
 
+def sums(table: Any, array: Array) -> int:
+    return sum(table.column(0).to_pylist()) + int(array.sum())
+
+
 def as_it_is(array: Array) -> Array:
     return array
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from distributed import Client
 
@@ -104,6 +105,13 @@ def test_what_nothing_refers_to_is_forgotten(workers: Workers, scratch: Scratch)
     assert len(files(scratch)) == 1
     assert again[0].tolist() == list(range(0, 200, 2))
     del again
+    assert files(scratch) == []
+
+
+def test_what_is_given_to_several_calls_is_there_until_the_last(workers: Workers, scratch: Scratch) -> None:
+    table, array = pa.table({"a": [1, 2, 3]}), np.arange(3)
+    engine = Files(workers, scratch)
+    assert engine.map(jobs.sums, [(table, array)] * 9, "summing") == [9] * 9
     assert files(scratch) == []
 
 

@@ -141,7 +141,7 @@ def test_a_folder_holds_its_parts_and_a_manifest(parquet: Path, local: Threads, 
     (part,) = manifest["files"]
     assert manifest["records"] == 237
     assert part["bytes"] == (out / part["name"]).stat().st_size
-    assert audit["file_sha256"] == {part["name"]: part["sha256"]}
+    assert audit["file_sha256"] == {f"out.v1.parquet/{part['name']}": part["sha256"]}
     (out / part["name"]).write_bytes((out / part["name"]).read_bytes() + b"!")
     with pytest.raises(tm.DataError, match=f"does not hold the files of its {MANIFEST}"):
         open_table(out)

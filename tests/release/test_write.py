@@ -169,7 +169,9 @@ def test_a_folder(release: tm.Release, tmp_path: Path, target: str) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [MANIFEST, part]
     manifest = json.loads((folder / MANIFEST).read_text())
     assert manifest["records"] == N
-    assert json.loads(done.audit.read_text())["file_sha256"] == {part: manifest["files"][0]["sha256"]}
+    assert json.loads(done.audit.read_text())["file_sha256"] == {
+        f"{folder.name}/{part}": manifest["files"][0]["sha256"]
+    }
     assert read_table(folder)["age"].to_pylist() == release.data["age"].take(row_order(5, N)).to_pylist()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {path.name for path in tmp_path.iterdir()} == {folder.name, "out.audit.json", "out.note.md"}

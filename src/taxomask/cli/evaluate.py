@@ -107,4 +107,8 @@ def _is_of(hashes: dict[str, str], path: Path) -> bool:
 
     if not path.is_dir():
         return file_sha256(path) in hashes.values()
-    return {one.name: file_sha256(one) for one in path.iterdir() if one.name[0] not in "._"} == hashes
+    folders: dict[str, dict[str, str]] = {}  # one, or one for each of several copies
+    for name, digest in hashes.items():
+        folder, _, part = name.rpartition("/")
+        folders.setdefault(folder, {})[part] = digest
+    return {one.name: file_sha256(one) for one in path.iterdir() if one.name[0] not in "._"} in folders.values()

@@ -129,8 +129,10 @@ class Scratch:
         return _Unpacker(io.BytesIO(message), self).load()
 
     def holding(self, name: str) -> object:
-        """Something that keeps the file of some messages, if there is one, until it is given up."""
-        return self.mapped(name) if self.path(name).exists() else None
+        """Something that keeps the files of some messages, if there are such, until it is given up."""
+        path = self.path(name)
+        files = [path] * path.exists() + sorted(path.parent.glob(f"{path.name}-*.arrow"))
+        return [self.mapped(str(one.relative_to(self.folder))) for one in files]
 
     def introduce(self, schema: Schema) -> None:
         """Let messages name this schema and its attributes instead of holding them: taxonomies are large."""
@@ -230,7 +232,8 @@ class Scratch:
 
     def name_of(self, table: Any) -> str | None:
         """The file of an Arrow table; None if it is in memory only."""
-        return next((name for name, one in self._tables.items() if one is table), None)
+        with _guard:
+            return next((name for name, one in self._tables.items() if one is table), None)
 
     # ----------------------------------------------------------------------------------- columns
 

@@ -139,7 +139,9 @@ class Release:
         stop_if_broken(checks)
         notes = (*self.notes, *unchanged_notes(found[0].changed))
         audit = {**self.audit, "checks": [vars(check) for check in checks]}
-        return replace(self, promise=checks, notes=notes, audit=audit)
+        checked = replace(self, promise=checks, notes=notes, audit=audit)
+        vars(checked).update({name: vars(self)[name] for name in ("data", "copies") if name in vars(self)})  # made once
+        return checked
 
     def facts(self) -> dict[str, Any]:
         """How the table was protected, in the words of a report."""

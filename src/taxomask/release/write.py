@@ -279,7 +279,7 @@ class _Written:
         manifest = folder / MANIFEST
         manifest.write_text(json.dumps({"records": self._data.n, "files": files}, indent=2), encoding="utf-8")
         flush(manifest)
-        return digests
+        return {f"{target.name}/{one}": sha for one, sha in digests.items()}
 
     def _check_files(self, columns: Mapping[str, _Column], where: str, name: str) -> None:
         """Compare what was written to a file or a folder with what should be there, and check every promise on it."""

@@ -161,7 +161,7 @@ class _Told:
         self._report, self._last = report, (-1.0, "")
 
     def __call__(self, done: float, stage: str = "masking") -> None:
-        """So much of a stage of `carry_out` is done."""
+        """So much of a stage of `run` is done."""
         start, share = STAGES[stage]
         self.whole(start + share * done, stage)
 
