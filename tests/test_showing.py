@@ -122,7 +122,7 @@ def check(one: Any) -> None:
 
 
 def test_a_line_says_what_matters() -> None:
-    assert repr(made()["Release"]) == "<Release of 40 records by microaggregation: age protected, 5 of 5 promises hold>"
+    assert repr(made()["Release"]) == "<Release of 40 records by microaggregation: age protected, 6 of 6 promises hold>"
     assert repr(made()["Evaluation"]).startswith("<Evaluation of 40 records: risk 0.2, loss ")
     assert repr(tm.Microaggregation(5)) == "Microaggregation(k=5)"
     assert repr(tm.Noise()) == "Noise()"
