@@ -19,7 +19,7 @@ import taxomask as tm
 from taxomask.methods import _rules
 from taxomask.plan import Plan, make_method
 
-from .conftest import SCHEMA, TREE, tables, released
+from .conftest import SCHEMA, TREE, released, tables
 
 V1, V2 = ["a", "b", "c", "e", "e", "e", "e", "d", "c", "a", "a", "a"], list("rrrrstvvvvut")
 
@@ -163,7 +163,6 @@ def test_only_what_the_rules_allow_is_released(table: pa.Table, others: Any) -> 
     for name, image in expected.items():
         wanted = [None if value is None else image(value) for value in table[name].to_pylist()]
         assert found[name].to_pylist() == wanted
-    assert all(check.holds for check in release.promise)
 
 
 @pytest.mark.parametrize("name", ["number", "grade", "plain", "concept"])

@@ -185,5 +185,6 @@ def test_searches_find_what_a_scan_finds(both: tuple[RecordDistance, RecordDista
     found = Neighbours(space).nearest(others)
     distances = np.array([space.squared_from(*one) for one in zip(*others.coordinates, strict=True)])
     np.testing.assert_array_equal(found.squared, distances.min(axis=1))
-    np.testing.assert_array_equal(found.ties, (distances == distances.min(axis=1, keepdims=True)).sum(axis=1))
+    np.testing.assert_array_equal(found.ties, (distances <= found.reach[:, None]).sum(axis=1))
+    assert (found.reach >= found.squared).all()
     np.testing.assert_array_equal(mdav(space, 2, path="index"), mdav(space, 2, path="scan"))

@@ -24,6 +24,8 @@ from ._vectors import at_least, lowest_bit, store
 
 SHELL = "Tuple((f8[::1], i4[::1], f8[:, :, ::1], i4[:, :, ::1], f8[::1], i4[::1], f8[::1], i8[::1]))"
 
+TINY = 1e-300  # more than what squares lose that are too small to be held
+
 
 @lean(f"void({SPACE}, b1[::1], {TREE}, {QUERY}, f8[:, ::1])")
 def spread(space, gaps, tree, query, out):
@@ -64,7 +66,7 @@ def _move(space, query, shell):
 def _reach(distance, drift, extra):
     """The most that a squared distance can have become."""
     bound = distance + 2.0 * np.sqrt(distance) * drift + drift * drift + extra
-    return bound + SLACK * bound
+    return bound + SLACK * bound + TINY
 
 
 @lean()
