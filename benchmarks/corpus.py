@@ -184,5 +184,10 @@ def compare(file: Path, other: Path) -> int:
 
 
 if __name__ == "__main__":
-    files = [Path(one) for one in sys.argv[1:]]
-    sys.exit(compare(*files) if len(files) == 2 else make(*files))
+    files = [Path(one) for one in sys.argv[1:3]]
+    if not files:
+        print(__doc__)
+    elif len(files) == 1:
+        make(*files)
+    else:
+        sys.exit(compare(*files))
