@@ -40,7 +40,7 @@ papers: $(READY)
 $(READY): pyproject.toml tools/make-venv $(shell find src -name '_*kernels.py')
 	tools/make-venv $(PYTHON) $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,dev]"
-	$(BIN)/python -c "from taxomask._jit import compile_all; compile_all()"
+	$(BIN)/python -c "from taxomask._support.compiling import compile_all; compile_all()"
 	@touch $@
 
 clean:

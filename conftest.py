@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from taxomask.caching import cache_folder
+from taxomask._support.caching import cache_folder
 
 # Tests that share what takes long to start: a cluster, a database, a browser. Others go together by files.
 TOGETHER = ("tests/engines", "tests/web", "tests/microdata/formats")
@@ -34,7 +34,9 @@ def empty_cache(config: pytest.Config) -> None:
     """Start with a cache that is empty but for compiled kernels, which are found by the text that made them."""
     kernels = cache_folder("kernels")
     if not kernels.exists():  # at once and here, not in every process that needs some
-        subprocess.run([sys.executable, "-c", "from taxomask._jit import compile_all; compile_all()"], check=True)
+        subprocess.run(
+            [sys.executable, "-c", "from taxomask._support.compiling import compile_all; compile_all()"], check=True
+        )
     own = Path(tempfile.mkdtemp(prefix="taxomask-tests-"))
     config.add_cleanup(partial(shutil.rmtree, own))
     (own / "taxomask").mkdir()

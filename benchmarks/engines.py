@@ -36,10 +36,10 @@ import yaml
 
 from taxomask import Microaggregation, examples
 from taxomask import protect as protect_in_memory
-from taxomask.carrying_out import open_workers
 from taxomask.engines import Files, Scratch, read_coded
 from taxomask.microdata import read_table
 from taxomask.plan import EngineChoice, Plan
+from taxomask.plan.run import open_workers
 from taxomask.release import protect_on
 
 PARTS = (("age", "sex", "care_days"), ("race", "region", "n_beds"), ("dx01", "pc01"))

@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 from measuring import peak, run, timed
 from taxomask import examples
-from taxomask.carrying_out import run as carry_out
 from taxomask.microdata import read_table
 from taxomask.plan import Plan
+from taxomask.plan.run import run as carry_out
 
 PARTS = (("age", "sex", "care_days"), ("race", "region", "n_beds"), ("dx01", "pc01"))
 PLAN = """\

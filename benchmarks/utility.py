@@ -54,7 +54,7 @@ def discharges() -> tuple[tm.Microdata, tm.Microdata]:
 
 
 def measured(measure: Callable[..., Any]) -> dict[str, Any]:
-    from taxomask._jit import compile_all
+    from taxomask._support.compiling import compile_all
 
     compile_all()
     data, released = discharges()
@@ -64,7 +64,7 @@ def measured(measure: Callable[..., Any]) -> dict[str, Any]:
 
 def million(kind: str) -> dict[str, Any]:
     """Two numbers, or a number with one of 500 concepts, all different."""
-    from taxomask._jit import compile_all
+    from taxomask._support.compiling import compile_all
 
     compile_all()
     rng = np.random.default_rng(0)

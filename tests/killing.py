@@ -13,7 +13,7 @@ from typing import Self
 # whether others are done is a matter of time, and not counted.
 PROGRAM = """
 import os, signal, sys, threading
-from taxomask.carrying_out import run as carry_out
+from taxomask.plan.run import run as carry_out
 from taxomask.engines import scratch
 from taxomask.plan import Plan
 

@@ -25,19 +25,15 @@ def rooms() -> set[str]:
 
 
 def imports(file: Path) -> Iterator[str]:
-    """The modules of the first level that a file imports when it runs, be it late."""
-    tree = ast.parse(file.read_text())
-    for_types = {
-        id(inner)
-        for one in ast.walk(tree)
-        if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING"
-        for inner in ast.walk(one)
-    }
+    """The modules of the first level that a file imports: at once, late, or to name types. There are no exceptions."""
     folder = file.relative_to(SOURCE).parts[:-1]
-    for one in ast.walk(tree):
-        if isinstance(one, ast.ImportFrom) and one.level and id(one) not in for_types:
+    for one in ast.walk(ast.parse(file.read_text())):
+        if isinstance(one, ast.ImportFrom) and one.level:
             inside = [*folder[: len(folder) - one.level + 1], *(one.module.split(".") if one.module else ())]
             yield from inside[:1] or (alias.name for alias in one.names)
+        elif isinstance(one, ast.ImportFrom | ast.Import):
+            named = [one.module or ""] if isinstance(one, ast.ImportFrom) else [alias.name for alias in one.names]
+            yield from (name.split(".")[1] for name in named if name.startswith("taxomask."))
 
 
 def test_every_module_has_its_step() -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .carrying_out import run
     from .comparison import RUMap, compare
     from .errors import (
         DataError,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     )
     from .microdata import Attribute, Kind, Microdata, Role, Schema, infer
     from .plan import Plan
+    from .plan.run import run
     from .records import RecordDistance
     from .release import Release, protect
     from .semantics import (
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from .taxonomy import Concept, Taxonomy
 
 _HOMES = {
-    "carrying_out": ("run",),
+    "plan.run": ("run",),
     "comparison": ("RUMap", "compare"),
     "evaluation": ("Evaluation", "evaluate"),
     "plan": ("Plan",),

@@ -18,7 +18,7 @@ GRID = """compare:
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the numbers are kept elsewhere; the kernels are compiled already."""
-    import taxomask.comparison as module
+    import taxomask.comparison.stored as module
 
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setattr(module, "cache_folder", lambda name: folder / name)

@@ -91,7 +91,7 @@ def test_each_of_several_tables_is_known_by_the_audit(run: Run, files: Path, tar
 def test_a_report_shows_what_was_compared_before_on_every_engine(
     run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("taxomask.comparison.cache_folder", lambda name: files / "cache" / name)
+    monkeypatch.setattr("taxomask.comparison.stored.cache_folder", lambda name: files / "cache" / name)
     write_plan(files, ATTRIBUTES + "compare: [{name: microaggregation, vary: {k: [2, 3]}}]\n")
     assert run("compare", "--plan", files / "plan.yaml", "--quiet")[0] == 0
     pages = []

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import taxomask as tm
+from taxomask._support.temporary import temporary_name
 from taxomask.engines import Scratch
 from taxomask.errors import EngineError
-from taxomask.leftovers import temporary_name
 from taxomask.microdata import Microdata
 
 SCHEMA = tm.Schema(

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import taxomask as tm
-from taxomask.carrying_out import run
 from taxomask.methods.base import Masked, Method, Promise
 from taxomask.methods.promises import moment_differences
 from taxomask.microdata import read_table
 from taxomask.plan import Plan, plan_json_schema
+from taxomask.plan.run import run
 from taxomask.release.write import Options, write
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from taxomask.methods import marginality_noise
-from taxomask.methods._levels import cut
+from taxomask.methods._ancestors import cut
 from taxomask.taxonomy import Taxonomy
 
 from .conftest import SCHEMA, TREE, released, tables

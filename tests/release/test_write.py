@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from taxomask.leftovers import temporary_name
+from taxomask._support.temporary import temporary_name
 from taxomask.microdata.files import MANIFEST, read_table
 from taxomask.release import Publication, read_back
 from taxomask.release import write as writing

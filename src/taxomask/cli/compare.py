@@ -60,9 +60,9 @@ def compare(
 
 def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
     """The map of the plan's methods; an error if none of them could be run."""
-    from ..carrying_out import naming, read_for
     from ..comparison import compare
     from ..microdata import Microdata
+    from ..plan.run import naming, read_for
 
     source, table = read_for(plan, data)
     with naming(source):

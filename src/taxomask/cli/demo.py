@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..checks import check_integer
+from .._support.parameters import check_integer
 from ..errors import DataError
 from .show import print_facts, print_figures, print_meanings, print_table, progress_bar, share
 
 if TYPE_CHECKING:
-    from ..carrying_out import Outcome
     from ..methods import Method
     from ..plan import Plan
+    from ..plan.run import Outcome
 
 __all__ = ["demo"]
 
@@ -34,9 +34,9 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Overwrite what an earlier demo wrote to the folder.")] = False,
 ) -> None:
     """Take 2,000 real hospital discharges from a first look to a protected table with a report."""
-    from ..carrying_out import run
     from ..methods import Microaggregation
     from ..plan import Plan
+    from ..plan.run import run
 
     check_integer("k", k, at_least=2, hint="Groups of one record protect nobody.")
     place = _new_folder(folder, force)
@@ -114,8 +114,8 @@ def _about_the_codes() -> None:
 def _inspect(place: Path, method: Method) -> None:
     """The table, looked at; the plan drafted, with what a custodian would decide."""
     from .. import examples
-    from ..drafting import draft_plan, draft_schema
     from ..microdata import read_table
+    from ..plan.draft import draft_plan, draft_schema
 
     data = place / examples.path().name
     shutil.copyfile(examples.path(), data)
@@ -129,8 +129,8 @@ def _inspect(place: Path, method: Method) -> None:
 
 
 def _compare(plan: Plan, place: Path, progress: Callable[[float], None]) -> None:
-    from ..carrying_out import read_for
     from ..comparison import compare
+    from ..plan.run import read_for
 
     _, table = read_for(plan)
     found = compare(table, plan.attributes, plan.compare, progress=progress)

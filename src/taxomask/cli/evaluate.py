@@ -39,10 +39,10 @@ def evaluate(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure the utility and the risk of a protected table against the original one."""
-    from ..carrying_out import naming, read_for
     from ..evaluation import evaluate as measure
     from ..microdata import Microdata
     from ..plan import Plan
+    from ..plan.run import naming, read_for
     from ..release.places import audit_path
 
     if output is not None:

@@ -26,10 +26,10 @@ def inspect(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Look at a table and draft a plan: kinds, candidate identifiers, matching taxonomies, missing codes."""
-    from ..drafting import draft_plan, draft_schema
     from ..microdata import Role
+    from ..microdata.clues import SPELLED
     from ..microdata.files import is_address, open_table
-    from ..microdata.looks import SPELLED
+    from ..plan.draft import draft_plan, draft_schema
 
     if output is not None:
         check_free(output, force=force)

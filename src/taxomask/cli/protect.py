@@ -36,8 +36,8 @@ def protect(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Protect a table as a plan says. Nothing is written unless every promise holds on what was read back from disk."""
-    from ..carrying_out import run
     from ..plan import Plan
+    from ..plan.run import run
 
     read = Plan.read(plan)
     if seed is not None:

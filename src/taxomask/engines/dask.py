@@ -13,10 +13,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from .._support.one_thread import one_thread
 from .._version import __version__
 from ..errors import EngineError
 from ..microdata.files.base import import_extra
-from ..one_thread import one_thread
 from .base import Told
 from .files import Call, Workers
 from .scratch import Scratch

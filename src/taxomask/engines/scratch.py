@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.temporary import sweep, temporary_name
 from ..errors import EngineError
-from ..leftovers import sweep, temporary_name
 from ..microdata import Attribute, Column, Schema, TaxonomicColumn
 
 __all__ = ["LARGE", "Scratch"]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
-from ..one_thread import one_thread
+from .._support.one_thread import one_thread
 from .base import Told
 from .files import Call, Workers
 from .scratch import Scratch

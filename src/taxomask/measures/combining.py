@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..checks import check_choice, check_number
+from .._support.parameters import check_choice, check_number
 from ..errors import DataError
 
 __all__ = ["Combined", "combine"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .._support.showing import line
 from ..microdata import Column
-from ..showing import line
 
 __all__ = ["Result", "plain"]
 

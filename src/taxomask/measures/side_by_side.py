@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..errors import DataError, SchemaError, did_you_mean
 from ..microdata import Column, Microdata
-from ..microdata.sharing import alike
+from ..microdata.alike import alike
 
 __all__ = ["side_by_side"]
 

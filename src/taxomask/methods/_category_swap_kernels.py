@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel, lean
+from .._support.compiling import kernel, makes_no_array
 from ._swap_kernels import FREE, any_free, draw, how_many, take
 
 _TRIES = 24
@@ -100,7 +100,7 @@ def find_borders(k, start, order, border):
         border[c, 2], border[c, 3] = (size, k - inside) if inside >= 0 else (size - 1, k)
 
 
-@lean()
+@makes_no_array()
 def _closest(free, counts, start, row, border, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from."""
     inside, tied = np.int64(0), np.int64(0)
@@ -116,7 +116,7 @@ def _closest(free, counts, start, row, border, state):
     return _pick(free, counts, start, row, border[0], tied, state), choice
 
 
-@lean()
+@makes_no_array()
 def _closest_free(free, counts, start, row, near, k, left, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
@@ -129,7 +129,7 @@ def _closest_free(free, counts, start, row, near, k, left, state):
     return _pick(free, counts, start, row, near, choice, state), choice
 
 
-@lean()
+@makes_no_array()
 def _pick(free, counts, start, row, i, choice, state):
     """A random one of this many free places of the categories in a row from the i-th on."""
     j = draw(state, choice)
@@ -140,7 +140,7 @@ def _pick(free, counts, start, row, i, choice, state):
     return any_free(free, start[x], start[x + 1], counts[x], state)
 
 
-@lean()
+@makes_no_array()
 def _find_farthest(counts, row, far, members):
     """Find the farthest class of a row in which there are free places."""
     first, last = far[0], far[1]
@@ -157,7 +157,7 @@ def _find_farthest(counts, row, far, members):
     far[0], far[1], far[2] = first, last, row[last] & CATEGORY
 
 
-@lean()
+@makes_no_array()
 def _farthest(free, counts, start, categories, row, far, members, left, state):
     """A random one of the free places farthest away: by trying some, or else by counting."""
     if counts[far[2]] == 0 or far[0] > far[1]:
@@ -173,7 +173,9 @@ def _farthest(free, counts, start, categories, row, far, members, left, state):
     return _pick(free, counts, start, row, far[0], total, state)
 
 
-@lean(f"i8(i8, i8, b1, i8[::1], u2[::1], u2[:, ::1], i8[:, ::1], {WALK}, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+@makes_no_array(
+    f"i8(i8, i8, b1, i8[::1], u2[::1], u2[:, ::1], i8[:, ::1], {WALK}, {FREE}, u8[::1], i8[:, ::1], i8[::1])"
+)
 def swap_at_ends(place, k, whole, start, categories, order, border, walk, free, state, pairs, candidates):
     """Algorithm 2 from a first place on; returns the number of steps."""
     counts, near, far, members = walk

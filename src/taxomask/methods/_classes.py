@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_integer
+from .._support.parameters import check_integer
 from ..errors import DataError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
+from ..microdata.alike import alike
 from ..microdata.coding import code
 from ..microdata.frames import Frame
-from ..microdata.sharing import alike
 from .base import Check, Masked, Promise
 
 __all__ = ["MissingStays", "OriginalOrMissing", "differs", "how_many", "released_column"]

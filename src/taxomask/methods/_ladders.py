@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
+from ._ancestors import cut, with_concepts
 from ._classes import cells, emptied
-from ._levels import cut, with_concepts
 
 __all__ = ["Ladder", "ladder"]
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import lean
+from .._support.compiling import makes_no_array
 from ._swap_kernels import FREE, draw, free_before, free_between, how_many, nth_free, take
 
 
-@lean()
+@makes_no_array()
 def _value_at(free, values, categories, whole, i):
     """The value of the i-th place: of all of them, or of the free ones."""
     return values[categories[nth_free(free, i) if whole else i]]
 
 
-@lean()
+@makes_no_array()
 def _radius(free, values, categories, whole, x, before, n, count):
     """The distance of the ``count`` closest of n places to the number x, which has ``before`` of them on its left."""
     low, high = max(np.int64(0), count - (n - before)), min(count, before)
@@ -40,7 +40,7 @@ def _radius(free, values, categories, whole, x, before, n, count):
     return radius
 
 
-@lean()
+@makes_no_array()
 def _first_within(values, x, radius, strictly):
     """The first number less than (or at most) a radius below x."""
     low, high = np.int64(0), np.int64(len(values))
@@ -54,7 +54,7 @@ def _first_within(values, x, radius, strictly):
     return low
 
 
-@lean()
+@makes_no_array()
 def _stop_within(values, x, radius, strictly):
     """The first number that is not less than (or at most) a radius above x."""
     low, high = np.int64(0), np.int64(len(values))
@@ -68,7 +68,7 @@ def _stop_within(values, x, radius, strictly):
     return low
 
 
-@lean()
+@makes_no_array()
 def _closest(free, values, start, categories, place, k, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from."""
     c = categories[place]
@@ -92,7 +92,7 @@ def _closest(free, values, start, categories, place, k, state):
     return nth_free(free, free_before(free, left) + (j if j < on_left else j + inside)), choice
 
 
-@lean()
+@makes_no_array()
 def _closest_free(free, values, start, categories, place, k, left, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
@@ -105,7 +105,7 @@ def _closest_free(free, values, start, categories, place, k, left, state):
     return nth_free(free, before + draw(state, choice)), choice
 
 
-@lean()
+@makes_no_array()
 def _farthest(free, values, start, categories, x, left, state):
     """A random one of the free places farthest from the number x."""
     lowest, highest = values[categories[nth_free(free, np.int64(0))]], values[categories[nth_free(free, left - 1)]]
@@ -118,7 +118,7 @@ def _farthest(free, values, start, categories, x, left, state):
     return nth_free(free, j if j < at_bottom else left - 1 - (j - at_bottom))
 
 
-@lean(f"i8(i8, i8, b1, f8[::1], i8[::1], i4[::1], {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+@makes_no_array(f"i8(i8, i8, b1, f8[::1], i8[::1], i4[::1], {FREE}, u8[::1], i8[:, ::1], i8[::1])")
 def swap_numbers_at_ends(place, k, whole, values, start, categories, free, state, pairs, candidates):
     """Algorithm 2 from a first place on; returns the number of steps."""
     left, steps = np.int64(len(categories)), np.int64(0)

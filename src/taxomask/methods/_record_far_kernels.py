@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import lean
+from .._support.compiling import makes_no_array
 from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask, away, bound_of, leaf_distances, set_ranges
 from ._record_tree_kernels import fit_node
 from ._swap_kernels import any_free, draw
@@ -29,7 +29,7 @@ FAR = f"Tuple(({SPACE}, {TREE}, {BOXES}, {QUERY}, {LEAVES}, f8[::1], Tuple((f8[:
 _FEW, _MANY = 12, 256
 
 
-@lean()
+@makes_no_array()
 def _fit(tree, boxes, leaves, leaf):
     """Fit the box of a leaf to what is left in it."""
     order, _, numbers, codes = tree
@@ -53,7 +53,7 @@ def _fit(tree, boxes, leaves, leaf):
         code_low[node, b], code_high[node, b] = least, most
 
 
-@lean()
+@makes_no_array()
 def _put_last(tree, leaves, u):
     """Exchange a combination with the last of its leaf, which has one less then."""
     order, leaf_of, numbers, codes = tree
@@ -69,7 +69,7 @@ def _put_last(tree, leaves, u):
         codes[b, at], codes[b, last] = codes[b, last], codes[b, at]
 
 
-@lean()
+@makes_no_array()
 def remove(tree, boxes, leaves, u):
     """Remove a combination."""
     _put_last(tree, leaves, u)
@@ -80,7 +80,7 @@ def remove(tree, boxes, leaves, u):
         node >>= 1
 
 
-@lean(f"void({TREE}, {BOXES}, {LEAVES}, i8[::1])")
+@makes_no_array(f"void({TREE}, {BOXES}, {LEAVES}, i8[::1])")
 def settle(tree, boxes, leaves, weights):
     """Remove the combinations that have no weight, and fit all boxes."""
     order, place, count = tree[0], leaves[0], leaves[1]
@@ -98,7 +98,7 @@ def settle(tree, boxes, leaves, weights):
         fit_node(boxes, node)
 
 
-@lean()
+@makes_no_array()
 def _search(far, chosen, best, most, listed):
     """One of the combinations farthest away, its distance, and how many as far away were seen; if ``listed``, all are.
 
@@ -146,7 +146,7 @@ def _search(far, chosen, best, most, listed):
     return chosen, best, seen
 
 
-@lean()
+@makes_no_array()
 def _list_ties(far, u):
     """List the combinations at the largest distance from a combination; there is room for every single list."""
     members, lists, used = far[7]
@@ -158,7 +158,7 @@ def _list_ties(far, u):
     used[0] += lists[u, 1]
 
 
-@lean()
+@makes_no_array()
 def _one_listed(anything, weights, start, members, entry, state):
     """A random one of the places of the combinations in a list, or -1 if there is none left."""
     total, at = np.int64(0), entry[0]
@@ -177,7 +177,7 @@ def _one_listed(anything, weights, start, members, entry, state):
     return any_free(anything, start[v], start[v + 1], weights[v], state)
 
 
-@lean()
+@makes_no_array()
 def next_reference(far, anything, weights, start, combination, left, u, state):
     """A random one of the records farthest from a combination: from a list of few, or by trying many."""
     space, query, (most, witness), (members, lists, _) = far[0], far[3], far[6], far[7]

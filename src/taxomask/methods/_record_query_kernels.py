@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import lean
+from .._support.compiling import makes_no_array
 from ..partition._range_kernels import set_ranges as ranges_of
 from ..records._kernels import squared
 
@@ -31,13 +31,13 @@ BOXES = "Tuple((f8[:, ::1], f8[:, ::1], i4[:, ::1], i4[:, ::1], i8[::1], i4[::1]
 QUERY = "Tuple((f8[::1], i4[::1], f8[::1], i8[::1], i8[::1], f8[::1], i8[::1]))"
 
 
-@lean()
+@makes_no_array()
 def away(space, query, u):
     """The distance (or its square) of the query and a combination."""
     return squared(space[0], space[1], space[2], space[3], space[4], space[5], space[6], query[0], query[1], u)
 
 
-@lean()
+@makes_no_array()
 def ask(space, query, u):
     """Make a combination the query."""
     for a in range(len(query[0])):
@@ -46,7 +46,7 @@ def ask(space, query, u):
         query[1][b] = space[2][u, b]
 
 
-@lean()
+@makes_no_array()
 def set_ranges(space, query, most):
     """Prepare the range minima (or, if ``most``, maxima) of the rows of the query's codes."""
     tables, start, size = space[3], space[4], space[5]
@@ -57,7 +57,7 @@ def set_ranges(space, query, most):
             ranges_of(tables[first : first + size[b]], ranges[range_start[b] :], most)
 
 
-@lean()
+@makes_no_array()
 def bound_of(space, boxes, query, node, most):
     """The smallest (or largest) distance of the query and a combination in the box of a node."""
     far, size, unequal = space[1], space[5], space[6]
@@ -93,7 +93,7 @@ def bound_of(space, boxes, query, node, most):
     return total
 
 
-@lean()
+@makes_no_array()
 def leaf_distances(space, tree, query, first, stop, out):
     """The distances of the query and some combinations that stand together, added up as `squared` does."""
     _, far, _, tables, start, size, unequal = space

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import lean
+from .._support.compiling import makes_no_array
 from ._record_far_kernels import FAR, next_reference, remove
 from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask
 from ._record_tree_kernels import closest, refit
@@ -42,7 +42,7 @@ _MIX, _S32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 # --------------------------------------------------------------------------------------- kinds of records
 
 
-@lean()
+@makes_no_array()
 def _entry(kinds, start, u, mask):
     """Where a kind of records of a combination is counted; after the last entry if it is not."""
     at = start[u]
@@ -51,7 +51,7 @@ def _entry(kinds, start, u, mask):
     return at
 
 
-@lean()
+@makes_no_array()
 def _swap_off(kinds, start, place, u, attributes):
     """Some attributes of a place are swapped; whether others are left."""
     kind, masks, held, used = kinds
@@ -75,7 +75,7 @@ def _swap_off(kinds, start, place, u, attributes):
 # --------------------------------------------------------------------------------------- the interval
 
 
-@lean()
+@makes_no_array()
 def _list_closest(near, sizes, k, u, pool, room):
     """List the combinations inside the interval of a combination, then those at its border."""
     members, lists, used = pool
@@ -103,7 +103,7 @@ def _list_closest(near, sizes, k, u, pool, room):
     used[0] = at
 
 
-@lean()
+@makes_no_array()
 def _draw_border(start, kinds, members, total, taken, wanted, drawn, state):
     """Draw how many records of each kind the interval takes at its border; returns the number of kinds.
 
@@ -132,7 +132,7 @@ def _draw_border(start, kinds, members, total, taken, wanted, drawn, state):
     return found
 
 
-@lean()
+@makes_no_array()
 def _one_of_kind(free, counts, start, kinds, members, wanted, mask, size, state):
     """A random one of the records of a kind at the border."""
     j = draw(state, size)
@@ -149,7 +149,7 @@ def _one_of_kind(free, counts, start, kinds, members, wanted, mask, size, state)
     return np.int64(-1)  # never reached
 
 
-@lean()
+@makes_no_array()
 def _closest(free, counts, start, kinds, pool, entry, wanted, one, drawn, found, partners, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from.
 
@@ -194,7 +194,7 @@ def _closest(free, counts, start, kinds, pool, entry, wanted, one, drawn, found,
             return place, choice
 
 
-@lean()
+@makes_no_array()
 def _closest_free(space, tree, boxes, query, free, counts, start, k, left, room, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
@@ -211,7 +211,7 @@ def _closest_free(space, tree, boxes, query, free, counts, start, k, left, room,
     return any_free(free, start[found[i]], start[found[i] + 1], counts[found[i]], state), choice
 
 
-@lean()
+@makes_no_array()
 def _finish(near, far, whole, anything, weights, place, u):
     """A record has nothing left to swap."""
     take(anything, place)
@@ -222,7 +222,7 @@ def _finish(near, far, whole, anything, weights, place, u):
             refit(near[0], near[1], near[2], weights, u)
 
 
-@lean(
+@makes_no_array(
     f"void(i8, i8, b1, {NEAR}, {FAR}, i8[::1], i8[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], i8[::1], "
     f"{CLOSEST}, {KINDS}, {DRAWN}, {ROOM}, i8[:, ::1], u8[::1], i8[:, :, ::1], i8[:, ::1], i8[::1])"
 )

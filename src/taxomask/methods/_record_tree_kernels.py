@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel, lean
+from .._support.compiling import kernel, makes_no_array
 from ._record_query_kernels import BOXES, SPACE, TREE, bound_of, leaf_distances, set_ranges
 
 _PAIRS = 32
@@ -17,7 +17,7 @@ _PAIRS = 32
 # --------------------------------------------------------------------------------------- building
 
 
-@lean()
+@makes_no_array()
 def _term(space, a, i, j):
     numbers, far, codes, tables, start, size, unequal = space
     p = numbers.shape[1]
@@ -70,7 +70,7 @@ def build(space, tree, leaves):
         ordered_codes[:, i] = codes[order[i]]
 
 
-@lean()
+@makes_no_array()
 def _fit_leaf(space, tree, boxes, weights, node, leaves):
     """Fit the box of a leaf to its combinations that have a weight."""
     numbers, codes = space[0], space[2]
@@ -100,7 +100,7 @@ def _fit_leaf(space, tree, boxes, weights, node, leaves):
             code_high[node, b] = max(code_high[node, b], codes[one, b])
 
 
-@lean()
+@makes_no_array()
 def fit_node(boxes, node):
     """Fit the box of a node to those of its children."""
     low, high, code_low, code_high, gone, count = boxes
@@ -115,7 +115,7 @@ def fit_node(boxes, node):
     count[node] = count[x] + count[y]
 
 
-@lean(f"void({SPACE}, {TREE}, {BOXES}, i8[::1])")
+@makes_no_array(f"void({SPACE}, {TREE}, {BOXES}, i8[::1])")
 def fit(space, tree, boxes, weights):
     """Fit all boxes to the combinations that have a weight."""
     leaves = len(boxes[5]) // 2
@@ -125,7 +125,7 @@ def fit(space, tree, boxes, weights):
         fit_node(boxes, node)
 
 
-@lean()
+@makes_no_array()
 def refit(space, tree, boxes, weights, u):
     """Fit the boxes around a combination that has lost its weight."""
     leaves = len(boxes[5]) // 2
@@ -140,7 +140,7 @@ def refit(space, tree, boxes, weights, u):
 # --------------------------------------------------------------------------------------- searching
 
 
-@lean()
+@makes_no_array()
 def _push(heap, weight, count, distance, heavy):
     """Add to a heap with the largest distance on top."""
     i = count
@@ -150,7 +150,7 @@ def _push(heap, weight, count, distance, heavy):
     heap[i], weight[i] = distance, heavy
 
 
-@lean()
+@makes_no_array()
 def _pop(heap, weight, count):
     """Remove the top; the heap has one less then."""
     distance, heavy = heap[count - 1], weight[count - 1]
@@ -168,7 +168,7 @@ def _pop(heap, weight, count):
     heap[i], weight[i] = distance, heavy
 
 
-@lean()
+@makes_no_array()
 def closest(space, tree, boxes, query, weights, want, room):
     """Collect the combinations within the smallest distance that holds at least this weight; there must be as much.
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ..errors import PlanError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata.alike import alike
 from ..microdata.casting import is_temporal
-from ..microdata.sharing import alike
 from ..microdata.spelling import in_order, listing, spell
-from ._levels import with_concepts
+from ._ancestors import with_concepts
 
 __all__ = ["Ruled", "Rules", "ruled"]
 

@@ -16,7 +16,7 @@ from math import floor, log, sqrt
 
 import numpy as np
 
-from .._jit import kernel, lean
+from .._support.compiling import kernel, makes_no_array
 
 FREE = "Tuple((u8[::1], i4[::1]))"
 
@@ -34,7 +34,7 @@ _STEP, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B
 _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
-@lean()
+@makes_no_array()
 def uniform(state):
     """A random number from 0 to 1, 1 excluded."""
     state[0] += _STEP
@@ -45,13 +45,13 @@ def uniform(state):
     return np.float64(np.int64(z >> _S11)) * (1.0 / 9007199254740992.0)
 
 
-@lean()
+@makes_no_array()
 def draw(state, below):
     """A random integer from 0 to below - 1."""
     return np.int64(uniform(state) * below)
 
 
-@lean()
+@makes_no_array()
 def _log_factorial(n):
     """The logarithm of n!, by Stirling's series; of a small n as that of a larger one."""
     product, x = 1.0, n + 1.0
@@ -63,7 +63,7 @@ def _log_factorial(n):
     return (x - 0.5) * log(x) - x + _HALF_LOG_TWO_PI + series - (log(product) if product > 1.0 else 0.0)
 
 
-@lean()
+@makes_no_array()
 def _log_ways(x, less, more, taken):
     """The logarithm of what the chance of x depends on, see `how_many`."""
     return -(
@@ -71,7 +71,7 @@ def _log_ways(x, less, more, taken):
     )
 
 
-@lean()
+@makes_no_array()
 def how_many(total, marked, taken, state):
     """How many of the marked ones are among those taken at random of all: a hypergeometric draw.
 
@@ -104,7 +104,7 @@ def how_many(total, marked, taken, state):
     return x if taken == fewest else marked - x
 
 
-@lean()
+@makes_no_array()
 def ones(word):
     """How many bits of a word are set."""
     word = word - ((word >> _S1) & _M1)
@@ -113,13 +113,13 @@ def ones(word):
     return np.int64((word * _H01) >> _S56)
 
 
-@lean()
+@makes_no_array()
 def is_free(free, place):
     """Whether the value at a place is not yet swapped."""
     return (free[0][place >> 6] >> (np.uint64(place) & _LOW)) & _ONE == _ONE
 
 
-@lean()
+@makes_no_array()
 def take(free, place):
     """Mark the value at a place as swapped."""
     bits, sums = free
@@ -130,7 +130,7 @@ def take(free, place):
         i += i & -i
 
 
-@lean()
+@makes_no_array()
 def free_before(free, place):
     """How many places before this one are free."""
     bits, sums = free
@@ -144,7 +144,7 @@ def free_before(free, place):
     return total
 
 
-@lean()
+@makes_no_array()
 def free_between(free, first, stop):
     """How many places from first to stop - 1 are free."""
     bits = free[0]
@@ -164,7 +164,7 @@ def free_between(free, first, stop):
     return total
 
 
-@lean()
+@makes_no_array()
 def nth_free(free, j):
     """The j-th free place, counted from 0; there must be one."""
     bits, sums = free
@@ -192,7 +192,7 @@ def nth_free(free, j):
     return place
 
 
-@lean()
+@makes_no_array()
 def any_free(free, first, stop, count, state):
     """A random one of the ``count`` free places from first to stop - 1: by trying some, or else by counting."""
     for _ in range(_TRIES):
@@ -202,7 +202,7 @@ def any_free(free, first, stop, count, state):
     return nth_free(free, free_before(free, first) + draw(state, count))
 
 
-@lean(f"void({FREE})")
+@makes_no_array(f"void({FREE})")
 def count_free(free):
     """Make the Fenwick tree of the bits."""
     bits, sums = free
@@ -223,7 +223,7 @@ def arrange(codes, sequence, start, order):
         following[codes[record]] += 1
 
 
-@lean(f"i8(i8, i8, i8[::1], b1, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+@makes_no_array(f"i8(i8, i8, i8[::1], b1, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
 def swap_along(n, k, tied_until, whole, free, state, pairs, candidates):
     """Swap each value with a random unswapped one among the next k of the ranking; returns the number of steps.
 

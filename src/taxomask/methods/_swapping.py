@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_integer, check_number
+from .._support.parameters import check_integer, check_number
 from ..errors import DataError, PlanError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
 from .base import Masked

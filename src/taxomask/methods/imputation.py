@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from ..checks import check_choice, check_integer
+from .._support.one_thread import one_thread
+from .._support.parameters import check_choice, check_integer
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata, Role
+from ..microdata.alike import alike
 from ..microdata.coding import code
 from ..microdata.frames import Frame
-from ..microdata.sharing import alike
-from ..one_thread import one_thread
 from .base import Check, Masked, Method, Progress, Promise, chosen
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_integer, check_number
+from .._support.parameters import check_integer, check_number
 from ..microdata import Kind, Microdata, TaxonomicColumn
+from ..microdata.alike import alike
 from ..microdata.frames import Frame
-from ..microdata.sharing import alike
 from ..semantics import category_marginality
+from ._ancestors import cut
 from ._attributes import treatable
 from ._kept import MissingStays, differs, how_many, released_column
-from ._levels import cut
 from ._neighbourhoods import rows_by_code
 from .base import Check, Masked, Method, Progress, Promise
 

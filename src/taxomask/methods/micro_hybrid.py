@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ..checks import check_choice
+from .._support.parameters import check_choice
 from ..engines import Engine, Memory
 from ..errors import SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn

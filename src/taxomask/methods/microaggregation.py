@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_integer, check_number
+from .._support.parameters import check_choice, check_integer, check_number
 from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, ContinuousColumn, Kind, Microdata

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_number
+from .._support.parameters import check_choice, check_number
 from ..errors import SchemaError
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_number
+from .._support.parameters import check_number
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame

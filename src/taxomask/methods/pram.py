@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_number
+from .._support.parameters import check_number
 from ..errors import DataError, PlanError
 from ..microdata import CategoricalColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata.alike import alike
 from ..microdata.frames import Frame
-from ..microdata.sharing import alike
 from ._attributes import treatable
 from ._kept import MissingStays, differs, how_many, released_column
 from ._neighbourhoods import rows_by_code

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata.alike import alike
 from ..microdata.casting import grain
 from ..microdata.coding import code
 from ..microdata.frames import Frame
 from ..microdata.meanings import by_meaning
-from ..microdata.sharing import alike
 from ..partition import Groups
 from ..semantics import earth_mover
 from ._classes import cells

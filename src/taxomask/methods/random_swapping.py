@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ..errors import SchemaError
 from ..microdata import Column, Microdata
+from ..microdata.alike import alike
 from ..microdata.coding import code
 from ..microdata.frames import Frame
-from ..microdata.sharing import alike
 from ._swapping import Swaps, raw, swapped
 from .base import Check, Masked, Method, Progress, Promise, chosen
 from .promises import Permutation

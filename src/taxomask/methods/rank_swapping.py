@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_integer
+from .._support.parameters import check_choice, check_integer
 from ..engines import Engine, Memory
 from ..errors import PlanError
 from ..microdata import Microdata

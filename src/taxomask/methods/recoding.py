@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_integer
+from .._support.parameters import check_integer
 from ..errors import DataError, PlanError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata.alike import alike
 from ..microdata.frames import Frame
-from ..microdata.sharing import alike
 from ..microdata.spelling import listing, spell
+from ._ancestors import cut, with_concepts
 from ._attributes import each, treatable
 from ._kept import MissingStays, released_column
-from ._levels import cut, with_concepts
 from ._rules import Rules, ruled
 from .base import Check, Masked, Method, Progress, Promise
 

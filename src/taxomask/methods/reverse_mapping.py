@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..checks import check_choice
+from .._support.parameters import check_choice
 from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, Microdata

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_number
+from .._support.parameters import check_number
 from ..errors import PlanError
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame

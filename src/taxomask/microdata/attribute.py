@@ -11,8 +11,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from .._support.showing import line
 from ..errors import SchemaError, TaxonomyError, did_you_mean
-from ..showing import line
 from ..taxonomy import Taxonomy, builtin, check_normalize
 from .spelling import listing, spell
 

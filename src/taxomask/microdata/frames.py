@@ -1,4 +1,4 @@
-"""The edge: pandas, polars and pyarrow tables in, the same kind of table out."""
+"""Tables of the caller: pandas, polars and pyarrow tables in, the same kind of table out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from ..errors import DataError, SchemaError
 from .casting import Values
 from .distinct import Distinct, Frequent
-from .edges import ArrowEdge, Edge, LazyEdge, PandasEdge, PolarsEdge, Rows
+from .frame_kinds import ArrowKind, FrameKind, LazyKind, PandasKind, PolarsKind, Rows
 from .spelling import listing
 
 __all__ = ["Frame", "of_kind"]
@@ -40,7 +40,7 @@ class Frame:
         self.names: tuple[str, ...] = tuple(frame.columns)
         self.n: int = len(frame)
         self.kind: str = frame.implementation.value
-        self._edge: Edge = _edge(frame)
+        self._kind: FrameKind = _kind_of(frame)
         self._types: dict[str, Any] = {}
 
     @classmethod
@@ -48,7 +48,7 @@ class Frame:
         """A table that is not in memory: ``read`` makes a pyarrow table of one of its columns."""
         frame = object.__new__(cls)
         frame.native, frame.names, frame.n, frame.kind = None, tuple(names), n, "pyarrow"
-        frame._edge, frame._types = LazyEdge(read), {}
+        frame._kind, frame._types = LazyKind(read), {}
         return frame
 
     def arrow(self, name: str) -> Array | None:
@@ -56,7 +56,7 @@ class Frame:
         import pyarrow as pa
 
         try:
-            array = self._edge.arrow(name)
+            array = self._kind.arrow(name)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             array = None
         if array is not None and _foreign(array.type):
@@ -72,20 +72,20 @@ class Frame:
 
     def objects(self, name: str) -> list[Any]:
         """A column as Python objects."""
-        return list(self._edge.objects(name))
+        return list(self._kind.objects(name))
 
     def distinct(self, name: str) -> Distinct:
         """The distinct values of a column and the number of each row's value."""
-        coded = self._edge.coded(name)
+        coded = self._kind.coded(name)
         if coded is not None:
             return coded
         array = self.arrow(name)
         with _comparable(name, "objects" if array is None else array.type):
-            return Distinct.from_objects(self._edge.objects(name)) if array is None else Distinct.from_arrow(array)
+            return Distinct.from_objects(self._kind.objects(name)) if array is None else Distinct.from_arrow(array)
 
     def frequent(self, name: str, limit: int) -> Frequent:
         """The most frequent values of a column."""
-        array = None if self._edge.coded(name) is not None else self.arrow(name)
+        array = None if self._kind.coded(name) is not None else self.arrow(name)
         if array is None:
             return Frequent.from_distinct(self.distinct(name), limit)
         with _comparable(name, array.type):
@@ -93,7 +93,7 @@ class Frame:
 
     def scale(self, name: str) -> tuple[object, ...] | None:
         """The categories of a column whose type says that they are ordered, in order."""
-        return self._edge.scale(name)
+        return self._kind.scale(name)
 
     def rebuild(
         self,
@@ -121,7 +121,7 @@ class Frame:
                     hint=f"Pass {n} values for a column that is kept.",
                 )
             new[name] = (values, self.arrow_type(name))
-        return self._edge.rebuild(kept, rows, new)
+        return self._kind.rebuild(kept, rows, new)
 
 
 def of_kind(kind: str, columns: Mapping[str, Any]) -> Any:
@@ -182,13 +182,13 @@ def _comparable(name: str, kind: Any) -> Iterator[None]:
         ) from None
 
 
-def _edge(frame: Any) -> Edge:
+def _kind_of(frame: Any) -> FrameKind:
     backend = frame.implementation
     if backend.is_pandas_like():
-        return PandasEdge(frame.to_native())
+        return PandasKind(frame.to_native())
     if backend.is_polars():
-        return PolarsEdge(frame.to_native())
-    return ArrowEdge(frame.to_native())
+        return PolarsKind(frame.to_native())
+    return ArrowKind(frame.to_native())
 
 
 def _foreign(kind: Any) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 from ..errors import DataError
 from .attribute import Attribute, Kind
 from .casting import is_temporal
+from .clues import are_numbers, missing_looking, name_hints, ranges, respelled, uniqueness
 from .distinct import Frequent
 from .frames import Frame
-from .looks import are_numbers, missing_looking, name_hints, ranges, respelled, uniqueness
 from .matching import Evidence, find_taxonomy
 from .schema import Schema
 from .spelling import spell

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._support.showing import few, line
 from ..errors import DataError, SchemaError, did_you_mean
-from ..showing import few, line
 from .attribute import Kind, Role
 from .casting import Values, fit, grain, is_temporal, value_range
 from .coding import Note, code

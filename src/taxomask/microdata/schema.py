@@ -10,8 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from .._support.showing import few, line, view
 from ..errors import SchemaError, did_you_mean
-from ..showing import few, line, view
 from ..taxonomy import Taxonomy
 from .attribute import BUILTIN, Attribute, Role, Source, values_in_words
 from .spelling import listing

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import inlined, lean
+from .._support.compiling import inlined, makes_no_array
 from ._range_kernels import set_ranges
 from ._short_kernels import TINY, rounding
 from ._tree_kernels import LARGEST, WIDE, above, below
@@ -72,7 +72,7 @@ def set_all_ranges(space, query, most):
             set_code_ranges(space, query, b, most)
 
 
-@lean()
+@makes_no_array()
 def most_of_codes(space, query):
     """The most that codes can add to a distance from the query."""
     size, unequal = space[5], space[6]

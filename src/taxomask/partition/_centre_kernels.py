@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import inlined, lean
+from .._support.compiling import inlined, makes_no_array
 
 SPACE = "Tuple((f8[:, ::1], f8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1], f8[::1]))"
 RULES = "Tuple((i8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1]))"
@@ -57,7 +57,7 @@ def leave(space, rules, sums, record, sign):
                     out[y] += row[y]
 
 
-@lean(f"void({SPACE}, {RULES}, {SUMS})")
+@makes_no_array(f"void({SPACE}, {RULES}, {SUMS})")
 def join_all(space, rules, sums):
     """Every record joins; tables are summed once per code, not once per record."""
     numbers, codes, start, size = space[0], space[2], space[4], space[5]
@@ -85,7 +85,7 @@ def join_all(space, rules, sums):
                     code_sums[code_start[b] + y] += times * whole[start[b] + x * size[b] + y]
 
 
-@lean()
+@makes_no_array()
 def middle(counts):
     """The median of levels by their counts; the lower of two."""
     total = 0
@@ -100,7 +100,7 @@ def middle(counts):
     return len(counts) - 1
 
 
-@lean()
+@makes_no_array()
 def convex_middle(counts, scratch):
     """The median after the counts were made convex: f'(c) = min(max_{≤c} f, max_{≥c} f)."""
     m = len(counts)
@@ -115,7 +115,7 @@ def convex_middle(counts, scratch):
     return middle(scratch[:m])
 
 
-@lean()
+@makes_no_array()
 def average(space, rules, sums, scratch, number, code):
     """The average record, written to ``number`` and ``code``; missing where more than half of the records are."""
     size = space[5]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import inlined, lean
+from .._support.compiling import inlined, makes_no_array
 from ._bound_kernels import QUERY, SLACK
 from ._centre_kernels import RULES, SPACE, SUMS, average
 from ._points_kernels import NEAR, POINTS, take
@@ -27,7 +27,7 @@ SHELL = "Tuple((f8[::1], i4[::1], f8[:, :, ::1], i4[:, :, ::1], f8[::1], i4[::1]
 TINY = 1e-300  # more than what squares lose that are too small to be held
 
 
-@lean(f"void({SPACE}, b1[::1], {TREE}, {QUERY}, f8[:, ::1])")
+@makes_no_array(f"void({SPACE}, b1[::1], {TREE}, {QUERY}, f8[:, ::1])")
 def spread(space, gaps, tree, query, out):
     """δ² of the query and every point of the tree; -1 where there is none."""
     for leaf in range(len(out)):
@@ -36,7 +36,7 @@ def spread(space, gaps, tree, query, out):
             out[leaf, i] = query[2][i] if i < tree[7][leaf] else -1.0
 
 
-@lean()
+@makes_no_array()
 def _move(space, query, shell):
     """How far the average has moved since the list was made: (distance in numbers, most that codes can add)."""
     tables, start, size, unequal = space[3], space[4], space[5], space[6]
@@ -62,14 +62,14 @@ def _move(space, query, shell):
     return np.sqrt(drift), extra
 
 
-@lean()
+@makes_no_array()
 def _reach(distance, drift, extra):
     """The most that a squared distance can have become."""
     bound = distance + 2.0 * np.sqrt(distance) * drift + drift * drift + extra
     return bound + SLACK * bound + TINY
 
 
-@lean()
+@makes_no_array()
 def _move_up(shell, first, stop):
     """Move what is left of the list from ``first`` to ``stop`` up against ``stop``; returns where it now begins."""
     distance, point, numbers, codes = shell[0], shell[1], shell[2], shell[3]
@@ -87,7 +87,7 @@ def _move_up(shell, first, stop):
     return at
 
 
-@lean()
+@makes_no_array()
 def _listed(space, gaps, points, query, shell):
     """The farthest point from the list, or -1 if the list cannot tell."""
     distance, point, numbers, codes, state, debt = shell[0], shell[1], shell[2], shell[3], shell[6], shell[7]
@@ -129,7 +129,7 @@ def _listed(space, gaps, points, query, shell):
     return best_point if best > _reach(state[0], drift, extra) else np.int64(-1)
 
 
-@lean()
+@makes_no_array()
 def _outermost(space, gaps, tree, points, query, shell):
     """The point farthest from the average that the query holds, or -1 if a new list is needed."""
     debt = shell[7]
@@ -168,7 +168,7 @@ def _become(space, points, tree, query, t):
     return np.int64(tree[9][t]) // LEAF
 
 
-@lean(
+@makes_no_array(
     f"i8({SPACE}, b1[::1], {RULES}, {SUMS}, {POINTS}, {TREE}, {SHELL}, {QUERY}, {NEAR}, i8[::1], i8[::1], i8, i8, i8)"
 )
 def search(space, gaps, rules, sums, points, tree, shell, query, near, scratch, dirty, k, group, stop):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import inlined, lean
+from .._support.compiling import inlined, makes_no_array
 from ..records._kernels import squared as squared_distance
 from ._bound_kernels import QUERY, lower_bounds, set_code_ranges
 from ._centre_kernels import SPACE
@@ -96,7 +96,7 @@ def _reach(squared, slack):
     return max(far * far, squared)
 
 
-@lean("void(f8[::1], f8, f8[::1])")
+@makes_no_array("void(f8[::1], f8, f8[::1])")
 def reach(squared, slack, out):
     """The largest δ² that is a tie with each smallest one."""
     for i in range(len(out)):
@@ -111,7 +111,7 @@ def _still(best, last, count, limit):
     return count if last <= limit else np.int64(-1)
 
 
-@lean(f"void({SPACE}, b1[::1], {TREE}, {QUERY}, i8[::1], f8, {_QUERIES}, i4[::1], f8[::1], f8[::1], i8[::1])")
+@makes_no_array(f"void({SPACE}, b1[::1], {TREE}, {QUERY}, i8[::1], f8, {_QUERIES}, i4[::1], f8[::1], f8[::1], i8[::1])")
 def nearest(space, gaps, tree, query, weight, slack, numbers, codes, order, squared, last, ties):
     """δ² of each query and the nearest point, and the weight of all points that are ties, with the largest δ² of these.
 
@@ -158,7 +158,7 @@ def nearest(space, gaps, tree, query, weight, slack, numbers, codes, order, squa
         squared[i], last[i], ties[i] = best, widest, count
 
 
-@lean("void(f8[:, ::1], i4[:, ::1], f8[::1], f8[::1], i8[::1], i8, u8[::1])")
+@makes_no_array("void(f8[:, ::1], i4[:, ::1], f8[::1], f8[::1], i8[::1], i8, u8[::1])")
 def curve(numbers, codes, low, scale, bits, fine, keys):
     """Keys whose order is one of neighbours: the codes, then the numbers interleaved bit by bit, then the position.
 
@@ -180,7 +180,7 @@ def curve(numbers, codes, low, scale, bits, fine, keys):
         keys[i] = (key << np.uint64(32)) | np.uint64(i)
 
 
-@lean(f"i8({SPACE}, b1[::1], {TREE}, {QUERY}, {_QUERIES}, f8[::1], i8, i4[::1], i8[::1])")
+@makes_no_array(f"i8({SPACE}, b1[::1], {TREE}, {QUERY}, {_QUERIES}, f8[::1], i8, i4[::1], i8[::1])")
 def within(space, gaps, tree, query, numbers, codes, squared, i, found, end):
     """The points within ``squared`` of each query, from query i on, for as many queries as there is room.
 
@@ -212,7 +212,7 @@ def within(space, gaps, tree, query, numbers, codes, squared, i, found, end):
     return i
 
 
-@lean(f"void({SPACE}, {_QUERIES}, i8[::1], f8[::1])")
+@makes_no_array(f"void({SPACE}, {_QUERIES}, i8[::1], f8[::1])")
 def between(space, numbers, codes, record, out):
     """δ² of each query and the record that belongs to it."""
     for i in range(len(out)):
@@ -228,7 +228,7 @@ def _held(tree, until, node):
     return until[last - tree[0][1] + 1] - until[first - tree[0][1]]
 
 
-@lean(f"void({SPACE}, {TREE}, {QUERY}, i8[::1], i8[::1], f8[:, ::1], f8[:, ::1], i4[:, ::1], i8[::1])")
+@makes_no_array(f"void({SPACE}, {TREE}, {QUERY}, i8[::1], i8[::1], f8[:, ::1], f8[:, ::1], i4[:, ::1], i8[::1])")
 def count_inside(space, tree, query, weight, until, low, high, codes, out):
     """The weight of the points whose numbers are within [low, high] and whose codes have the term 0, for each query.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import lean
+from .._support.compiling import makes_no_array
 from ._centre_kernels import SPACE
 from ._points_kernels import POINTS
 
@@ -20,7 +20,7 @@ PAIRS = 32
 WHO = np.int64(0xFFFFFFFF)
 
 
-@lean()
+@makes_no_array()
 def _term(space, room, a, i, j):
     """The term of attribute a (numbers first, then codes) in the distance of two points."""
     far, tables, start, size, unequal = space[1], space[3], space[4], space[5], space[6]
@@ -37,7 +37,7 @@ def _term(space, room, a, i, j):
     return unequal[b] if x != y else 0.0
 
 
-@lean()
+@makes_no_array()
 def _widest(space, room, first, stop):
     """The attribute in which pairs of points differ most on average."""
     keys = room[3]
@@ -54,12 +54,12 @@ def _widest(space, room, first, stop):
     return best
 
 
-@lean()
+@makes_no_array()
 def _median(x, y, z):
     return max(min(x, y), min(max(x, y), z))
 
 
-@lean()
+@makes_no_array()
 def _select(keys, first, stop, middle):
     """Reorder keys so that what belongs before ``middle`` is before it: quickselect, without branches that guess."""
     low, high = first, stop - 1
@@ -83,7 +83,7 @@ def _select(keys, first, stop, middle):
             low = at
 
 
-@lean(f"void({SPACE}, b1[::1], {POINTS}, i4[::1], i8[::1], f8[::1], i4[::1], {ROOM})")
+@makes_no_array(f"void({SPACE}, b1[::1], {POINTS}, i4[::1], i8[::1], f8[::1], i4[::1], {ROOM})")
 def arrange(space, gaps, points, alive, shape, middle, order, room):
     """Order the points of ``alive`` for a tree of this shape: halved again and again in the attribute that varies most.
 

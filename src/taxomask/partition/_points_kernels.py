@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import inlined, kernel, lean
+from .._support.compiling import inlined, kernel, makes_no_array
 from ._centre_kernels import leave
 
 POINTS = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1]))"
@@ -54,13 +54,13 @@ def offer(points, near, have, want, t, distance):
     return have
 
 
-@lean()
+@makes_no_array()
 def _mix(h, word):
     h = (h ^ word) * np.uint64(0x9E3779B97F4A7C15)
     return h ^ (h >> np.uint64(32))
 
 
-@lean()
+@makes_no_array()
 def _same(numbers, codes, i, j):
     for a in range(numbers.shape[1]):
         x, y = numbers[i, a], numbers[j, a]

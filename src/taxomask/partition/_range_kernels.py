@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from .._jit import lean
+from .._support.compiling import makes_no_array
 
 
-@lean()
+@makes_no_array()
 def set_ranges(row, ranges, most):
     """ranges[l·m + y] = the least (or, if ``most``, the largest) of row[y:y + 2^l], where the row has m numbers."""
     m = len(row)

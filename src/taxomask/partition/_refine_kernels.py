@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
+from .._support.compiling import kernel
 from ._refine_loss_kernels import EXTRA, PARTS, extra_loss, plain_loss, settle, tell
 from ._refine_near_kernels import below, uniform
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
+from .._support.compiling import kernel
 from ._centre_kernels import MOST, convex_middle
 
 EXTRA = "Tuple((i4[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], i8[::1], f8[::1]))"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
+from .._support.compiling import kernel
 from ._refine_kernels import ANNEAL, accept, neighbour, shift
 from ._refine_loss_kernels import extra_loss, plain_loss, settle
 from ._refine_near_kernels import below

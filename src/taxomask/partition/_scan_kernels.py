@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import lean
+from .._support.compiling import makes_no_array
 from ._centre_kernels import RULES, SPACE, SUMS, average
 from ._points_kernels import NEAR, POINTS, offer, take
 
@@ -23,7 +23,7 @@ WORK = f"Tuple((f8[::1], i4[::1], i8[::1], f8[::1], i8[::1], {NEAR}))"
 BLOCK = 512
 
 
-@lean()
+@makes_no_array()
 def _distances(space, gaps, live, number, code, first, stop, out):
     """δ² of a query and the points first..stop, added up in the order of ``records/_kernels.py``."""
     far, tables, start, size, unequal = space[1], space[3], space[4], space[5], space[6]
@@ -60,7 +60,7 @@ def _distances(space, gaps, live, number, code, first, stop, out):
                 out[j] += term if codes[j] != value else 0.0
 
 
-@lean()
+@makes_no_array()
 def _pass(space, gaps, points, live, number, code, buffer, whole, near, want, own, apart):
     """The point farthest from a query and, if ``want`` is more than 0, the list of its nearest records.
 
@@ -102,7 +102,7 @@ def _pass(space, gaps, points, live, number, code, buffer, whole, near, want, ow
     return np.int64(point[top_place])
 
 
-@lean()
+@makes_no_array()
 def _drop(live, t):
     """Point t is used up: the last point takes its place."""
     numbers, codes, point, place, count, lead = live
@@ -117,7 +117,7 @@ def _drop(live, t):
     count[0] = last
 
 
-@lean()
+@makes_no_array()
 def _grab(space, rules, sums, points, live, t, group):
     if take(space, rules, sums, points, t, group):
         _drop(live, t)
@@ -125,7 +125,7 @@ def _grab(space, rules, sums, points, live, t, group):
         live[5][live[3][t]] = points[2][points[0][t]]
 
 
-@lean()
+@makes_no_array()
 def _query(space, record, number, code):
     for a in range(len(number)):
         number[a] = space[0][record, a]
@@ -133,7 +133,7 @@ def _query(space, record, number, code):
         code[b] = space[2][record, b]
 
 
-@lean(f"i8({SPACE}, b1[::1], {RULES}, {SUMS}, {POINTS}, {LIVE}, {WORK}, b1, i8, i8)")
+@makes_no_array(f"i8({SPACE}, b1[::1], {RULES}, {SUMS}, {POINTS}, {LIVE}, {WORK}, b1, i8, i8)")
 def scan(space, gaps, rules, sums, points, live, work, apart, k, group):
     """MDAV-generic on the points of ``live``, groups numbered from ``group``; returns the next number."""
     number, code, scratch, buffer, whole, near = work

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import inlined, lean
+from .._support.compiling import inlined, makes_no_array
 from ._bound_kernels import lower_bounds, most_of_codes, needed, set_all_ranges, set_sides, upper_bounds
 from ._points_kernels import offer
 from ._short_kernels import blurring, norm_of, not_farther, not_nearer, short_numbers
@@ -129,7 +129,7 @@ def _push_near(space, gaps, tree, query, g, but, limit):
     query[8][0] = depth
 
 
-@lean()
+@makes_no_array()
 def nearest(space, gaps, tree, points, query, near, want, leaf):
     """The list of the ``want`` nearest records of a query, from a leaf close to it upwards."""
     shape, bound, node, top = tree[0], query[3], query[4], query[8]
@@ -161,7 +161,7 @@ def nearest(space, gaps, tree, points, query, near, want, leaf):
             _push_near(space, gaps, tree, query, g, but, limit)
 
 
-@lean()
+@makes_no_array()
 def farthest(space, gaps, tree, points, query):
     """The point farthest from a query."""
     shape, bound, node = tree[0], query[3], query[4]

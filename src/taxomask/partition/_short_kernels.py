@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import inlined
+from .._support.compiling import inlined
 from ._tree_kernels import WIDE, above, below
 from ._vectors import add_squares, filled
 

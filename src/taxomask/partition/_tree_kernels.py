@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import inlined, lean
+from .._support.compiling import inlined, makes_no_array
 from ._centre_kernels import SPACE
 from ._points_kernels import POINTS
 from ._vectors import add_squares, filled, kept, least, load, most
@@ -190,7 +190,7 @@ def remove(tree, t):
     return leaf
 
 
-@lean(f"void({SPACE}, b1[::1], {POINTS}, i4[::1], {TREE})")
+@makes_no_array(f"void({SPACE}, b1[::1], {POINTS}, i4[::1], {TREE})")
 def fill(space, gaps, points, order, tree):
     """Fill the tree with the points of ``order``, leaf by leaf; ``shape`` and ``middle`` are there already."""
     shape, numbers, codes, count, point, place, middle, short = (

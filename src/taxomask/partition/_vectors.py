@@ -1,4 +1,4 @@
-"""Vector operations on eight numbers at once, for lean kernels.
+"""Vector operations on eight numbers at once, for kernels that make no array.
 
 The boxes and points of a tree come in eights. The compiler unrolls a loop over eight numbers and then fails to see the
 vectors in it, hence these operations are written in its intermediate language; they run on any processor. An ``Eight``

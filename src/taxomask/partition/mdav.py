@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_integer
+from .._support.parameters import check_choice, check_integer
 from ..errors import DataError
 from ..records import RecordDistance
 from .index import Index

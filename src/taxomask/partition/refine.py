@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_integer, check_number
+from .._support.parameters import check_choice, check_integer, check_number
 from ..errors import PlanError
 from ..records import RecordDistance
 from .points import Arrays, OrdinalAverage, Points

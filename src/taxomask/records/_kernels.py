@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from .._jit import kernel
+from .._support.compiling import kernel
 
 _SPACE = "f8[:, ::1], f8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1], f8[::1]"
 

@@ -11,11 +11,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice
+from .._support.parameters import check_choice
+from .._support.showing import few, line
 from ..errors import DataError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..semantics import category_marginality
-from ..showing import few, line
 from .terms import EqualityTerm, NumberTerm, TableTerm, Term
 
 __all__ = ["RecordDistance"]

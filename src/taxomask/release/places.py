@@ -10,8 +10,8 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from .._support.temporary import sweep, temporary_name
 from ..errors import DataError
-from ..leftovers import sweep, temporary_name
 from ..microdata.files import is_address
 
 __all__ = [

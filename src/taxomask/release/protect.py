@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from .._support.one_thread import one_thread
+from .._support.parameters import check_integer
 from .._version import __version__
-from ..checks import check_integer
 from ..engines import Engine, Memory
 from ..methods import Method, Progress
 from ..methods.decimals import rounded
 from ..microdata import Microdata, Schema
 from ..microdata.frames import Frame
-from ..one_thread import one_thread
 from .release import Release
 
 __all__ = ["fingerprint", "protect", "protect_on"]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.showing import few, line, view
 from ..engines import Engine, Memory
 from ..evaluation import Evaluation, measured
 from ..methods import Check, Masked, Method, Progress, Promise
 from ..microdata import Microdata
 from ..microdata.coding import Note
 from ..microdata.frames import Frame
-from ..showing import few, line, view
 from .checks import Found, check_release, stop_if_broken, unchanged_notes
 from .places import check_place
 

@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.one_thread import one_thread
 from ..engines import Engine
 from ..methods import Check
 from ..microdata import Microdata
 from ..microdata.casting import take
 from ..microdata.files import MANIFEST, Folder, Source, is_address, open_table, write_table
 from ..microdata.frames import Frame
-from ..one_thread import one_thread
 from .checks import Found, stop_if_broken
 from .note import methodology
 from .places import (

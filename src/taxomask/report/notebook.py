@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..showing import view
+from .._support.showing import view
 from .figures import number, risk_utility_map
 
 __all__ = ["map_view"]

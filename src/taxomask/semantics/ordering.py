@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
-from ..microdata.sharing import alike
+from ..microdata.alike import alike
 from ..microdata.spelling import listing
 from ..taxonomy.distances import get_distance
 from ..taxonomy.distances.families import ByDeepestSubsumer

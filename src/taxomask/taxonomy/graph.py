@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._support.showing import line, view
 from ..errors import TaxonomyError, UnknownConceptError, did_you_mean
-from ..showing import line, view
 from .listing import Listing
 from .normalize import check_normalize
 from .order import Arrays, arrange

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..drafting import draft_schema
 from ..errors import DataError
 from ..microdata import Attribute, Schema
 from ..microdata.coverage import coverage
 from ..microdata.files import open_table
 from ..microdata.frames import Frame
 from ..plan import Plan
+from ..plan.draft import draft_schema
 from ..report.figures import number
 from ..taxonomy import Taxonomy
 

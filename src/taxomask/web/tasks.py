@@ -10,16 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..carrying_out import read_for, run
 from ..comparison import Point, RUMap, compare
 from ..engines import Memory
 from ..errors import DataError, PlanError, TaxomaskError
 from ..evaluation import Evaluation
-from ..evaluation_page import page
+from ..evaluation.page import page
 from ..measures.plain import plain
 from ..microdata import Microdata
 from ..microdata.files import FORMATS
 from ..plan import Plan, make_method
+from ..plan.run import read_for, run
 from ..release import protect_on
 from ..report import figures
 from ..taxonomy import builtin

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .._support.temporary import is_running
 from ..errors import DataError
-from ..leftovers import is_running
 
 __all__ = ["Limits", "Opened", "TooLargeError", "Workspace", "locate", "plain_name"]
 

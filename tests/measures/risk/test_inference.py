@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import taxomask as tm
 from naive import edges_of, equally_near, taxonomies
 from taxomask.measures.risk import inference
-from taxomask.measures.risk.levels import confidential_codes
-from taxomask.measures.risk.tables import in_one_numbering
+from taxomask.measures.risk.guesses import confidential_codes
+from taxomask.measures.risk.inputs import in_one_numbering
 from taxomask.records import RecordDistance
 
 from .conftest import GRADES, NAMES, TREE, cells, table, tables

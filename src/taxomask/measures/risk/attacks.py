@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import check_integer
+from ..._support.parameters import check_integer
 from ...errors import DataError
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ...partition.nearest import Neighbours
 from ...records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
 from ..plain import Result
 from ..side_by_side import side_by_side
-from .levels import Runs, Tally
+from .guesses import Runs, Tally
+from .inputs import check_linked, chosen, in_one_numbering
 from .rates import Rate
-from .tables import check_linked, chosen, in_one_numbering
 
 __all__ = ["RankSwappingAttack", "ReverseMappingAttack", "rank_swapping_attack", "reverse_mapping_attack"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ...microdata import Column, Microdata
 from ..ranks import places, ranks
 from ..side_by_side import side_by_side
+from .inputs import check_linked, chosen
 from .rates import Rate
-from .tables import check_linked, chosen
 
 __all__ = ["ChangeInRank", "change_in_rank", "ranks_moved"]
 

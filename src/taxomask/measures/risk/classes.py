@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...checks import check_number
+from ..._support.parameters import check_number
 from ...errors import DataError, SchemaError, did_you_mean
 from ...microdata import Column, ContinuousColumn, Microdata
 from ..plain import Result
 from ..side_by_side import side_by_side
+from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
-from .tables import check_records, chosen, class_numbers
 
 __all__ = [
     "ClassRisk",

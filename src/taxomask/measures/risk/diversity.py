@@ -12,8 +12,8 @@ from ...microdata import Microdata
 from ...microdata.meanings import by_meaning
 from ...partition import Groups
 from ...semantics import EarthMover, earth_mover
+from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
-from .tables import check_records, chosen, class_numbers
 
 __all__ = ["Closeness", "Diversity", "l_diversity", "t_closeness"]
 

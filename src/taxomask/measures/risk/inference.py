@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import check_number
+from ..._support.parameters import check_number
 from ...microdata import Microdata
 from ...partition.nearest import Distinct, Neighbours
 from ...records import RecordDistance
 from ..plain import Result
-from .levels import Runs, Tally, confidential_codes
+from .guesses import Runs, Tally, confidential_codes
+from .inputs import check_records, chosen, in_one_numbering
 from .linkage import Scale
 from .rates import Rate
-from .tables import check_records, chosen, in_one_numbering
 
 __all__ = ["Guess", "Inference", "inference"]
 

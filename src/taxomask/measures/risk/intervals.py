@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import check_number
+from ..._support.parameters import check_number
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..plain import Result
 from ..ranks import places, ranks
 from ..side_by_side import side_by_side
+from .inputs import check_linked, chosen
 from .rates import Rate
-from .tables import check_linked, chosen
 
 __all__ = ["IntervalDisclosure", "RankCorrelation", "interval_disclosure", "rank_correlation"]
 

@@ -10,15 +10,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...checks import check_integer
+from ..._support.parameters import check_integer
 from ...errors import DataError
 from ...microdata import Microdata
 from ...partition.nearest import Neighbours
 from ...records import RecordDistance
 from ..plain import Result
 from ..side_by_side import side_by_side
+from .inputs import check_linked, check_records, chosen
 from .rates import Rate
-from .tables import check_linked, check_records, chosen
 
 __all__ = ["Linkage", "own_distances", "partial_linkage", "record_linkage", "spaces", "summed_up"]
 

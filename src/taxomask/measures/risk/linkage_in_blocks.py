@@ -18,8 +18,8 @@ from ...partition import median_cuts, members
 from ...partition.extent import Extent
 from ...partition.nearest import Distinct, Nearest, Neighbours
 from ...records import RecordDistance
+from .inputs import chosen
 from .linkage import Linkage, own_distances, spaces, summed_up
-from .tables import chosen
 
 __all__ = ["linkage_in_blocks"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .cells import overall_loss, root_mean_square_errors, squared_errors, total_distance
 from .chapters import ChapterCounts, chapter_counts
+from .count_tables import TableLoss, entropy_loss, table_loss
 from .differences import RelativeDifferences, relative_differences, relative_differences_in_samples
 from .distance_correlation import distance_correlations, distance_variances
 from .evaluation import Utility, measure_utility
@@ -14,7 +14,7 @@ from .regression import regression_overlap
 from .result import Loss, Result
 from .semantic_means import semantic_means
 from .sse import SquaredError, squared_error
-from .tables import TableLoss, entropy_loss, table_loss
+from .value_errors import overall_loss, root_mean_square_errors, squared_errors, total_distance
 
 __all__ = [
     "ChapterCounts",

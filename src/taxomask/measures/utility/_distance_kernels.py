@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import kernel
+from ..._support.compiling import kernel
 
 
 @kernel("f8(f8[::1], f8[::1], i8[::1], f8[::1])")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import check_integer, check_number
+from ..._support.parameters import check_integer, check_number
 from ...methods import Progress
 from ...microdata import CategoricalColumn, Column, Microdata
 from ...semantics import category_marginality

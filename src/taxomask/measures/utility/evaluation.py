@@ -13,8 +13,8 @@ from ...microdata import Column, Microdata
 from ..side_by_side import side_by_side
 from ..turns import in_turn
 from ._moments import same_values
-from .cells import overall_loss, root_mean_square_errors, squared_errors, total_distance
 from .chapters import ChapterCounts, chapter_counts
+from .count_tables import TableLoss, entropy_loss, table_loss
 from .differences import RelativeDifferences, relative_differences, relative_differences_in_samples
 from .distance_correlation import distance_correlations, distance_variances
 from .information import InformationLoss, ProbabilisticLoss, information_loss, probabilistic_loss
@@ -23,7 +23,7 @@ from .rank_correlation import rank_correlations
 from .regression import regression_overlap
 from .result import Loss, Result
 from .semantic_means import semantic_means
-from .tables import TableLoss, entropy_loss, table_loss
+from .value_errors import overall_loss, root_mean_square_errors, squared_errors, total_distance
 
 __all__ = ["Utility", "measure_utility", "utility_seconds"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import check_number
+from ..._support.parameters import check_number
 from ...microdata import Column, Kind, Microdata
 from ..side_by_side import side_by_side
 from ._design import Design

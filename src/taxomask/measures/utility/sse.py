@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
-from ...microdata.sharing import alike
+from ...microdata.alike import alike
 from ...partition import Groups, aggregate
 from ...semantics import category_marginality, first_smallest
 

@@ -14,8 +14,8 @@ from typing import IO, Any, TypeAlias
 
 from ...errors import DataError
 from .base import ArrowTable, Batches, Format, Source, Text, plain
-from .cells import armed_names, disarmed_names, lines, without_apostrophe, written
 from .dialect import Dialect, recognise, unpacked
+from .text_cells import armed_names, disarmed_names, lines, without_apostrophe, written
 
 __all__ = ["FORMAT"]
 

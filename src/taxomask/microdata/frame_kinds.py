@@ -13,14 +13,14 @@ from .casting import Values, fit, take
 from .distinct import Distinct
 from .spelling import is_nan
 
-__all__ = ["ArrowEdge", "Edge", "LazyEdge", "PandasEdge", "PolarsEdge", "Rows"]
+__all__ = ["ArrowKind", "FrameKind", "LazyKind", "PandasKind", "PolarsKind", "Rows"]
 
 Rows: TypeAlias = NDArray[np.integer[Any]]
 DataType: TypeAlias = Any  # pyarrow.DataType
 Replaced: TypeAlias = Mapping[str, tuple[Values, DataType | None]]  # new values, and the type that they had
 
 
-class Edge(ABC):
+class FrameKind(ABC):
     """A native table, its columns read one by one and put back one by one."""
 
     def __init__(self, native: Any) -> None:
@@ -47,7 +47,7 @@ class Edge(ABC):
         """The table with these columns and rows only, some columns replaced."""
 
 
-class ArrowEdge(Edge):
+class ArrowKind(FrameKind):
     def arrow(self, name: str) -> Any:
         return self.native.column(name)
 
@@ -71,7 +71,7 @@ class ArrowEdge(Edge):
         return table
 
 
-class LazyEdge(Edge):
+class LazyKind(FrameKind):
     """A table whose columns are read when they are asked for: ``read`` makes a pyarrow table of one of them."""
 
     def __init__(self, read: Callable[[str], Any]) -> None:
@@ -82,7 +82,7 @@ class LazyEdge(Edge):
         return self._read(name).column(0)
 
     def scale(self, name: str) -> tuple[object, ...] | None:
-        return ArrowEdge(self._read(name)).scale(name)
+        return ArrowKind(self._read(name)).scale(name)
 
     def rebuild(self, kept: list[str], rows: Rows | None, replaced: Replaced) -> Any:
         import pyarrow as pa
@@ -90,10 +90,10 @@ class LazyEdge(Edge):
         columns = [self._read(name) for name in kept]
         schema = pa.schema([column.schema.field(0) for column in columns])
         table = pa.Table.from_arrays([column.column(0) for column in columns], schema=schema)
-        return ArrowEdge(table).rebuild(kept, rows, replaced)
+        return ArrowKind(table).rebuild(kept, rows, replaced)
 
 
-class PolarsEdge(Edge):
+class PolarsKind(FrameKind):
     def arrow(self, name: str) -> Any:
         import polars as pl
 
@@ -141,7 +141,7 @@ class PolarsEdge(Edge):
         return column.cast(kind) if same else column
 
 
-class PandasEdge(Edge):
+class PandasKind(FrameKind):
     def arrow(self, name: str) -> Any:
         import pyarrow as pa
 

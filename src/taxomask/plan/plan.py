@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from .errors import PlanError, TaxomaskError, did_you_mean
-from .methods import METHODS, Method, Pipeline
-from .microdata import Kind, Role, Schema
-from .microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
-from .microdata.files import is_address
-from .microdata.yaml_file import read_yaml
+from ..errors import PlanError, TaxomaskError, did_you_mean
+from ..methods import METHODS, Method, Pipeline
+from ..microdata import Kind, Role, Schema
+from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
+from ..microdata.files import is_address
+from ..microdata.yaml_file import read_yaml
 
 __all__ = ["EngineChoice", "Limits", "Output", "Plan", "make_method", "plan_json_schema", "vary"]
 

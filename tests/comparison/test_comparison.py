@@ -15,9 +15,8 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from taxomask import comparison
-from taxomask.comparison import Point, RUMap
-from taxomask.evaluation_page import page
+from taxomask.comparison import Point, RUMap, comparison, stored
+from taxomask.evaluation.page import page
 from taxomask.microdata import microdata
 from taxomask.taxonomy.distances.equality import Equality
 
@@ -180,11 +179,11 @@ def test_a_second_run_computes_only_what_is_new(tmp_path: Path, ran: list[str]) 
 def test_other_code_computes_everything_anew(tmp_path: Path, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "package"
     shutil.copytree(Path(tm.__file__).parent, package, ignore=shutil.ignore_patterns("builtin", "__pycache__"))
-    before = comparison.fingerprint_of_code(package)
-    assert before == comparison.fingerprint_of_code(Path(shutil.copytree(package, tmp_path / "copy")))
+    before = stored.fingerprint_of_code(package)
+    assert before == stored.fingerprint_of_code(Path(shutil.copytree(package, tmp_path / "copy")))
     with (package / "measures" / "utility" / "sse.py").open("a") as file:
         file.write("# another way to compute it\n")
-    after = comparison.fingerprint_of_code(package)
+    after = stored.fingerprint_of_code(package)
     assert before != after
     for code in (before, before, after):
         monkeypatch.setattr(comparison, "_CODE", code)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from taxomask.evaluation_page import page
+from taxomask.evaluation.page import page
 from taxomask.measures.meaning import HEADLINE, MEASURES
 from taxomask.measures.risk.evaluation import Risk
 from taxomask.measures.utility import Utility

@@ -9,17 +9,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from .comparison import compared_before
-from .engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Told, Workers, read_coded
-from .errors import DataError, PlanError, PromiseError, SchemaError
-from .evaluation import Evaluation
-from .methods import Check, Method
-from .microdata import Kind, Microdata
-from .microdata.files import Source, format_of, is_address, open_table
+from ..comparison import compared_before
+from ..engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Told, Workers, read_coded
+from ..errors import DataError, PlanError, PromiseError, SchemaError
+from ..evaluation import Evaluation
+from ..methods import Check, Method
+from ..microdata import Kind, Microdata
+from ..microdata.files import Source, format_of, is_address, open_table
+from ..release import Publication, Release, protect_on
+from ..release.places import check_place, is_folder
+from ..release.write import Options, write
 from .plan import EngineChoice, Limits, Plan
-from .release import Publication, Release, protect_on
-from .release.places import check_place, is_folder
-from .release.write import Options, write
 
 __all__ = ["Outcome", "naming", "open_workers", "read_for", "run"]
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .errors import PlanError, TaxomaskError, did_you_mean
-from .methods import Method
-from .microdata import Attribute, Kind, Role, Schema, infer
-from .microdata.coverage import coverage
-from .microdata.files import Source, is_address
-from .microdata.frames import Frame
-from .taxonomy import Taxonomy
+from ..errors import PlanError, TaxomaskError, did_you_mean
+from ..methods import Method
+from ..microdata import Attribute, Kind, Role, Schema, infer
+from ..microdata.coverage import coverage
+from ..microdata.files import Source, is_address
+from ..microdata.frames import Frame
+from ..taxonomy import Taxonomy
 
 __all__ = ["draft_plan", "draft_schema"]
 

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from .caching import cache_folder
-from .checks import check_integer, check_number
-from .engines import Memory
-from .errors import DataError, PlanError, TaxomaskError
-from .evaluation import Summary, summary
-from .measures.meaning import headline_meaning
-from .methods import Method, Progress, ReverseMapping
-from .microdata import Microdata, Schema
-from .microdata.frames import of_kind
-from .one_thread import one_thread
-from .release import Release, protect
-from .release.protect import fingerprint
-from .report.figures import number
-from .showing import few, line
-from .taxonomy.distances import Distance
+from .._support.one_thread import one_thread
+from .._support.parameters import check_integer, check_number
+from .._support.showing import few, line
+from ..engines import Memory
+from ..errors import DataError, PlanError, TaxomaskError
+from ..evaluation import Summary, summary
+from ..measures.meaning import headline_meaning
+from ..methods import Method, Progress, ReverseMapping
+from ..microdata import Microdata, Schema
+from ..microdata.frames import of_kind
+from ..release import Release, protect
+from ..release.protect import fingerprint
+from ..report.figures import number
+from .stored import Stored
 
 __all__ = ["Choice", "Point", "RUMap", "compare", "compared_before"]
 
@@ -91,7 +86,7 @@ class RUMap:
         return line(f"<RUMap of {len(self.points)} methods{failed}; on the front {few(front, 4) or 'none'}>")
 
     def _repr_html_(self) -> str:
-        from .report import map_view
+        from ..report import map_view
 
         return map_view(self.page())
 
@@ -141,7 +136,7 @@ class RUMap:
 
     def to_html(self, path: str | PathLike[str], *, max_risk: float | None = None) -> None:
         """Write the map as one HTML page: hover or choose a point to see its numbers."""
-        from .report import write_page
+        from ..report import write_page
 
         write_page(path, "map.html", **self.page(max_risk))
 
@@ -221,7 +216,7 @@ def compare(
     if common_marginals:
         chosen = [one if isinstance(one, ReverseMapping) else ReverseMapping(one) for one in chosen]
     data = Microdata.of(frame, schema)  # coded once for all, and each table of distances is made once
-    store = _Store(cache, fingerprint(Memory(), data.frame), schema, seed)
+    store = Stored(cache, fingerprint(Memory(), data.frame), schema, seed)
     threads = min(os.cpu_count() or 1, 4) if workers is None else check_integer("workers", workers, at_least=1)
     told = _Together(progress, len(chosen))
     outcomes: dict[int, Summary | TaxomaskError] = {}
@@ -255,7 +250,7 @@ class _Together:
 
 def compared_before(table: str, schema: Schema, methods: Iterable[Method], *, seed: int = 0) -> RUMap:
     """The map of what `compare` has measured before on the table with this fingerprint; nothing is run."""
-    store, every = _Store(True, table, schema, seed), list(methods)
+    store, every = Stored(True, table, schema, seed), list(methods)
     found = {place: one for place, method in enumerate(every) if (one := store.read(method)) is not None}
     return _map(every, found, "pyarrow")
 
@@ -280,7 +275,7 @@ def _worst(numbers: Mapping[str, Any]) -> str:
     return f"worst column {numbers['worst_column']}, loss {numbers['worst_loss']:.4f}"
 
 
-def _measured(data: Microdata, method: Method, seed: int, store: _Store, progress: Progress) -> Summary | TaxomaskError:
+def _measured(data: Microdata, method: Method, seed: int, store: Stored, progress: Progress) -> Summary | TaxomaskError:
     found = store.read(method)
     if found is None:
         try:
@@ -317,66 +312,3 @@ def _with_front(points: Sequence[Point]) -> Iterable[Point]:
             for other in points
         )
         yield Point(point.label, point.method, point.risk, point.loss, point.numbers, not beaten)
-
-
-def fingerprint_of_code(package: Path) -> str:
-    """A hash of what computes numbers: the text of this package and the versions of those that it computes with.
-
-    Of the whole package: what a number depends on is hard to tell, and to compute it again takes little.
-    """
-    digest = hashlib.sha256(repr([version(name) for name in ("numpy", "scipy", "numba")]).encode())
-    for file in sorted(package.rglob("*.py")):
-        digest.update(f"{file.relative_to(package)} {file.stat().st_size} ".encode() + file.read_bytes())
-    return digest.hexdigest()
-
-
-_CODE = fingerprint_of_code(Path(__file__).parent)  # taken now: an update may replace the files while we run
-
-
-class _Store:
-    """Numbers that were computed before, by the content of all that they depend on, the code included."""
-
-    def __init__(self, cache: bool | str | PathLike[str], table: str, schema: Schema, seed: int) -> None:
-        self._folder: Path | None = None
-        if cache is False or not all(_is_ours(one.distance) for one in schema.values()):
-            return
-        self._folder = cache_folder("comparisons") if cache is True else Path(cache)
-        content = [_CODE, table, schema.fingerprint(), seed]
-        self._key = hashlib.sha256(json.dumps(content).encode())
-
-    def _file(self, method: Method) -> Path:
-        assert self._folder is not None
-        key = self._key.copy()
-        key.update(json.dumps([type(method).__name__, method.parameters()], default=repr).encode())
-        return self._folder / f"{key.hexdigest()}.json"
-
-    def read(self, method: Method) -> Summary | None:
-        if self._folder is None or not _is_ours(method):
-            return None
-        try:
-            values = json.loads(self._file(method).read_text(encoding="utf-8"))
-            return Summary(**{**values, "protected": tuple(values["protected"])})
-        except (OSError, ValueError, TypeError, KeyError):  # not there, or not as it is written today
-            return None
-
-    def write(self, method: Method, found: Summary) -> None:
-        if self._folder is None or not _is_ours(method):
-            return
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            file = self._file(method)
-            part = file.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-            part.write_text(json.dumps(asdict(found)), encoding="utf-8")
-            part.replace(file)
-        except OSError:  # a cache that cannot be written is no reason to stop
-            return
-
-
-def _is_ours(thing: Any) -> bool:
-    """Whether a method (with those in it) or a distance is part of taxomask: the code of others may change unseen."""
-    if isinstance(thing, tuple | list):
-        return all(_is_ours(one) for one in thing)
-    if not isinstance(thing, Method | Distance):
-        return True
-    inside = [getattr(thing, field.name) for field in fields(thing)] if isinstance(thing, Method) else []
-    return type(thing).__module__.startswith(f"{__package__}.") and _is_ours(inside)

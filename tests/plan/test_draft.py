@@ -11,9 +11,9 @@ import yaml
 
 import taxomask as tm
 from taxomask import examples
-from taxomask.drafting import draft_plan, draft_schema
 from taxomask.microdata.files import open_table, read_table, write_table
 from taxomask.plan import Plan
+from taxomask.plan.draft import draft_plan, draft_schema
 
 ODD = "name: with 'quotes', #and colons"
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .measures.meaning import HEADLINE, MEASURES, value_at
-from .measures.risk import Rate
-from .measures.utility._moments import same_values
-from .microdata import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
-from .microdata.sharing import alike
-from .report.figures import Branch, number
+from ..measures.meaning import HEADLINE, MEASURES, value_at
+from ..measures.risk import Rate
+from ..measures.utility._moments import same_values
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
+from ..microdata.alike import alike
+from ..report.figures import Branch, number
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation

@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg  # noqa: F401
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from taxomask.one_thread import one_thread
+from taxomask._support.one_thread import one_thread
 
 PROGRAM = """
 import hashlib, json

@@ -23,9 +23,9 @@ from numba.core import event
 
 from .caching import cache_folder
 
-__all__ = ["compile_all", "inlined", "kernel", "lean"]
+__all__ = ["compile_all", "inlined", "kernel", "makes_no_array"]
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _SETTINGS: Any = numba.config
 
 
@@ -50,7 +50,7 @@ def kernel(*signatures: str, **options: Any) -> Any:
     return compiled
 
 
-def lean(*signatures: str) -> Any:
+def makes_no_array(*signatures: str) -> Any:
     """Decorate a function that makes no array: callers pass all room that it needs.
 
     References to arrays are not counted then, which takes up to 40 % of the time of functions that are given tuples of
@@ -117,7 +117,7 @@ class _Word(event.Listener):
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         if not self.said and getattr(function, "__module__", "").startswith("taxomask."):
             self.said = True
-            print("taxomask: compiling kernels (once for this installation, up to a minute) …", file=sys.stderr)
+            print("taxomask: compiling kernels (once for this installation, a minute or two) …", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
         pass

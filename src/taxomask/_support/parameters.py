@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from numbers import Integral
 
-from .errors import PlanError, did_you_mean
+from ..errors import PlanError, did_you_mean
 
 __all__ = ["check_choice", "check_integer", "check_number"]
 

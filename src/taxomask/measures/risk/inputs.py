@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...errors import DataError, SchemaError, did_you_mean
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
-from ...microdata.sharing import alike
+from ...microdata.alike import alike
 
 __all__ = ["check_linked", "check_records", "chosen", "class_numbers", "in_one_numbering"]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import check_integer
+from ..._support.parameters import check_integer
 from ...errors import PlanError
 from ...microdata import Column, ContinuousColumn, Kind, TaxonomicColumn
 from ...microdata.meanings import by_meaning
-from .tables import in_one_numbering
+from .inputs import in_one_numbering
 
 __all__ = ["Runs", "Tally", "confidential_codes"]
 

@@ -12,12 +12,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .engines import Engine, Memory
-from .errors import DataError, SchemaError
-from .measures import Utility, overall_loss
-from .measures.meaning import HEADLINE, MEASURES, value_at
-from .measures.plain import plain
-from .measures.risk import (
+from .._support.one_thread import one_thread
+from .._support.showing import few, line, view
+from ..engines import Engine, Memory
+from ..errors import DataError, SchemaError
+from ..measures import Utility, overall_loss
+from ..measures.meaning import HEADLINE, MEASURES, value_at
+from ..measures.plain import plain
+from ..measures.risk import (
     ClassSizes,
     IntervalDisclosure,
     Linkage,
@@ -25,20 +27,18 @@ from .measures.risk import (
     interval_disclosure,
     record_linkage,
 )
-from .measures.risk.evaluation import Risk, risk_measures, risk_seconds
-from .measures.risk.linkage_in_blocks import linkage_in_blocks
-from .measures.side_by_side import side_by_side
-from .measures.turns import in_turn
-from .measures.utility._moments import same_values
-from .measures.utility.evaluation import utility_measures, utility_seconds
-from .measures.utility.result import mean_of
-from .methods import Method, Progress
-from .microdata import Column, ContinuousColumn, Microdata, Role, Schema
-from .microdata.frames import Frame, of_kind
-from .microdata.sharing import alike
-from .one_thread import one_thread
-from .report.figures import number
-from .showing import few, line, view
+from ..measures.risk.evaluation import Risk, risk_measures, risk_seconds
+from ..measures.risk.linkage_in_blocks import linkage_in_blocks
+from ..measures.side_by_side import side_by_side
+from ..measures.turns import in_turn
+from ..measures.utility._moments import same_values
+from ..measures.utility.evaluation import utility_measures, utility_seconds
+from ..measures.utility.result import mean_of
+from ..methods import Method, Progress
+from ..microdata import Column, ContinuousColumn, Microdata, Role, Schema
+from ..microdata.alike import alike
+from ..microdata.frames import Frame, of_kind
+from ..report.figures import number
 
 __all__ = ["Evaluation", "Risk", "Summary", "evaluate", "measured", "summary"]
 
@@ -132,8 +132,8 @@ class Evaluation:
 
         ``compared`` is the ``page()`` of a risk-utility map to be shown with it.
         """
-        from .evaluation_page import page
-        from .report import write_page
+        from ..report import write_page
+        from .page import page
 
         done = None if release is None else release.facts()
         write_page(path, "evaluation.html", compared=compared, **page(self, done))

@@ -1,0 +1,1 @@
+"""What every room uses: parameters, compiled kernels, the cache, one thread of linear algebra, temporary names."""
