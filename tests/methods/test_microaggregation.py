@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import taxomask as tm
+from naive_centres import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode
 from taxomask.methods.promises import MeanAndVariance
 from taxomask.microdata.frames import Frame
 from taxomask.partition.aggregate import Groups, aggregate
-from taxomask.records import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode
 
 from .conftest import SCHEMA, tables
 

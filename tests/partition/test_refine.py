@@ -14,22 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import taxomask as tm
+from naive_centres import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode
 from taxomask.errors import PlanError
 from taxomask.partition import mdav
 from taxomask.partition.refine import Refinement, refine
-from taxomask.records import (
-    Centre,
-    ConvexMedian,
-    EqualityTerm,
-    MarginalMean,
-    Mean,
-    Median,
-    Mode,
-    NumberTerm,
-    RecordDistance,
-    TableTerm,
-    Term,
-)
+from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 
 CASC = Path(__file__).parent.parent / "data" / "casc"
 TREE = tm.Taxonomy.from_edges([("a", "r"), ("b", "r"), ("c", "b"), ("d", "b"), ("e", "d")])

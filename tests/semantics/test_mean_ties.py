@@ -18,8 +18,8 @@ from naive import NaiveTaxonomy, edges_of, marginal_mean, taxonomies
 from taxomask.measures.utility.sse import mean_category
 from taxomask.partition.aggregate import Groups, aggregate
 from taxomask.partition.points import Points
+from taxomask.partition.whole_distances import whole_distances
 from taxomask.records import MarginalMean, RecordDistance
-from taxomask.records.centres import whole_distances
 
 
 def coded(taxonomy: tm.Taxonomy, values: list[str], distance: str) -> tm.Microdata:

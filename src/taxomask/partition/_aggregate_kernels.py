@@ -1,8 +1,5 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
-"""Averages of all groups at once. ``order`` lists the records group by group, ``start`` is where each group begins.
-
-They give what the centres of ``records/centres.py`` give for the members of each group.
-"""
+"""Averages of all groups at once. ``order`` lists the records group by group, ``start`` is where each group begins."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
-"""The average record of the records that are left, exact and incremental: the compiled twin of ``records/centres.py``.
+"""The average record of the records that are left, exact and incremental.
 
 Everything is a sum of integers, so that the average after removals has the bits of one computed afresh. The arguments:
 
@@ -102,7 +102,10 @@ def middle(counts):
 
 @makes_no_array()
 def convex_middle(counts, scratch):
-    """The median after the counts were made convex: f'(c) = min(max_{≤c} f, max_{≥c} f)."""
+    """The median after the counts were made convex: f'(c) = min(max_{≤c} f, max_{≥c} f).
+
+    Domingo-Ferrer, Torra (2005), doi 10.1007/s10618-005-0007-5, Definition 5.3.
+    """
     m = len(counts)
     top = 0
     for level in range(m):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
-from ..records.centres import whole_distances
+from .whole_distances import whole_distances
 
 __all__ = ["Groups", "Ordinal", "aggregate"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
-from ..records.centres import whole_distances
+from .whole_distances import whole_distances
 
 __all__ = ["Arrays", "OrdinalAverage", "Points"]
 

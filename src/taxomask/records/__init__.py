@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-from .centres import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode, convex_median, median
 from .distance import RecordDistance
 from .terms import EqualityTerm, NumberTerm, TableTerm, Term
 
-__all__ = [
-    "Centre",
-    "ConvexMedian",
-    "EqualityTerm",
-    "MarginalMean",
-    "Mean",
-    "Median",
-    "Mode",
-    "NumberTerm",
-    "RecordDistance",
-    "TableTerm",
-    "Term",
-    "convex_median",
-    "median",
-]
+__all__ = ["EqualityTerm", "NumberTerm", "RecordDistance", "TableTerm", "Term"]

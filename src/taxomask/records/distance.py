@@ -114,7 +114,7 @@ class RecordDistance:
     def of(self, data: Microdata) -> RecordDistance:
         """The same distance between the records of another table: the scale stays that of this one.
 
-        Its columns have the categories of this one's (see `taxomask.microdata.sharing.alike`). The distance of a record
+        Its columns have the categories of this one's (see `taxomask.microdata.alike`). The distance of a record
         of the one table from records of the other is that of its coordinates.
         """
         other = self.from_terms(_placed(term, _column(data, term.name)) for term in self.terms)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taxomask.records import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode, convex_median
+from naive_centres import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode, convex_median
 
 TABLE = np.array([[0, 1, 4], [1, 0, 2], [4, 2, 0.0]])
 

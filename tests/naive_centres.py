@@ -1,7 +1,7 @@
-"""Averages of groups of values, exact and incremental: adding and removing values in any order gives the same bits.
+"""Averages of groups of values, exact and incremental: the naive version of the kernels that average groups.
 
 Each centre is an accumulator over the values of one attribute: `add`, `remove` and `value`. Missing values are counted,
-and the average is missing if more than half of the group is.
+and the average is missing if more than half of the group is. Adding and removing in any order gives the same bits.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from taxomask.partition.whole_distances import whole_distances
+
 __all__ = [
     "Centre",
     "ConvexMedian",
@@ -22,7 +24,6 @@ __all__ = [
     "Mode",
     "convex_median",
     "median",
-    "whole_distances",
 ]
 
 Counts = NDArray[np.int64]
@@ -129,23 +130,6 @@ class MarginalMean(Centre):
     def _centre(self) -> int:
         sums = np.where(self._counts > 0, self._sums, np.iinfo(np.int64).max)
         return int(np.argmax(sums <= sums.min() + self._rounding * self.present))
-
-
-def whole_distances(table: NDArray[np.float64], records: int = 2**20 - 1) -> tuple[NDArray[np.int64], int]:
-    """Distances in whole units, and by how many units for each record two sums may differ though they are equal.
-
-    Sums of whole numbers do not depend on the order. The unit is 2^-42 of the largest distance, rounded up to a power
-    of two. Distances that are multiples of it, such as those of ``edge_weight``, are exact, and so are their sums.
-    Others are rounded by half a unit (and a little, as they are not exact in the table), hence sums that are equal by
-    definition differ by less than two units for each record. So marginalities are equal if they differ by no more than
-    1e-12·n times the largest distance. For groups of a million ``records`` or more the unit is coarser, so that no sum
-    overflows.
-    """
-    bits = min(42, 62 - records.bit_length())
-    scaled = np.ldexp(table, bits - int(np.frexp(table.max(initial=0.0))[1]))
-    whole = np.rint(scaled)
-    exact = bool((np.abs(scaled - whole) <= 2.0**-8).all())  # what a division by the scale may have left
-    return whole.astype(np.int64), 0 if exact else 2
 
 
 def median(counts: ArrayLike) -> int:
