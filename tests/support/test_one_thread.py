@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 
 import numpy  # noqa: F401
 import pytest
@@ -49,9 +50,6 @@ def test_releases_and_measures_do_not_depend_on_the_number_of_threads(method: st
 
 
 def test_the_limit_is_lifted() -> None:
-    def threads() -> set[int]:
-        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
-
     with threadpool_limits(3, "blas"):
         with one_thread():
             assert threads() == {1}
@@ -59,3 +57,29 @@ def test_the_limit_is_lifted() -> None:
                 assert threads() == {1}
             assert threads() == {1}
         assert threads() == {3}
+
+
+def test_several_threads_hold_the_limit_together() -> None:
+    inside, go_on = threading.Event(), threading.Event()
+
+    def second() -> None:
+        with one_thread():
+            inside.set()
+            assert go_on.wait(60)
+            found.append(threads())
+
+    found: list[set[int]] = []
+    with threadpool_limits(3, "blas"):
+        other = threading.Thread(target=second)
+        with one_thread():
+            other.start()
+            assert inside.wait(60)
+        # The first has ended: the second still computes with one thread.
+        go_on.set()
+        other.join()
+        assert found == [{1}]
+        assert threads() == {3}
+
+
+def threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
