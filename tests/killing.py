@@ -1,4 +1,5 @@
-"""Runs that are killed at a known moment: at the so-many-th call of a function, whatever the load of the machine."""
+"""Runs that are killed at a known moment, whatever the load of the machine: at the so-many-th call of a function, or
+before the so-many-th time that a file or folder is made, renamed or removed."""
 
 from __future__ import annotations
 
@@ -41,13 +42,35 @@ def run(target, seed, last):
     threading.setprofile(None)
     return f"{calls} {publishing}"
 
-run(target.replace("out", "warm"), 0, 0)
+STEPS = ("open", "os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree")
+beside = os.path.dirname(target)
+
+def run_with_report(target, seed, last):
+    steps = 0
+
+    def step(event, arguments):
+        nonlocal steps
+        if event not in STEPS or (event == "open" and not (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR)):
+            return
+        if isinstance(arguments[0], (str, bytes, os.PathLike)) and os.fsdecode(arguments[0]).startswith(beside):
+            steps += 1
+            if steps == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(step)
+    new = plan.model_copy(update={"seed": seed})
+    carry_out(new, data=data, output=target, report=target.rstrip("/") + ".html", force=True)
+    return f"{steps} 0"
+
+runs = {"call": run, "step": run_with_report}
+run("warm".join(target.rsplit("out", 1)), 0, 0)
 for line in sys.stdin:
-    seed, last = map(int, line.split())
+    what, seed, last = line.split()
+    seed, last = int(seed), int(last)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(write, run(target, seed, last).encode())
+        os.write(write, runs[what](target, seed, last).encode())
         os._exit(0)
     os.close(write)
     os.waitpid(child, 0)
@@ -76,11 +99,11 @@ class Runner:
         command = [sys.executable, "-c", PROGRAM, str(plan), str(data), str(target), engine]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def run(self, seed: int, last: int = 0) -> Calls | None:
-        """One run, killed at its ``last`` call; None if it was."""
+    def run(self, seed: int, last: int = 0, what: str = "call") -> Calls | None:
+        """One run, killed at its ``last`` call, or before its last ``"step"`` on the disk; None if it was."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(f"{seed} {last}\n")
+        self._process.stdin.write(f"{what} {seed} {last}\n")
         self._process.stdin.flush()
         told = self._process.stdout.readline()
         assert told, "the program has ended"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import random
 import stat
@@ -15,6 +16,7 @@ import pytest
 
 from killing import Runner
 from taxomask import examples
+from taxomask.release.in_place import belongs, find_audit
 
 PLAN = """
 attributes:
@@ -33,11 +35,7 @@ method: {{name: microaggregation, k: {k}}}
 
 @pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
-    plan, target = tmp_path / "plan.yaml", tmp_path / "out.csv"
-    plan.write_text(PLAN.format(k=4))
-    data = tmp_path / "some.csv"
-    with gzip.open(examples.path(), "rt") as file:
-        data.write_text("".join(islice(file, 61)))
+    (plan, data), target = small_table(tmp_path), tmp_path / "out.csv"
     with Runner(plan, data, target) as runner:
         assert runner.run(seed=0)
         old = target.read_bytes()
@@ -54,11 +52,52 @@ def test_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
             for path in tmp_path.iterdir():
                 if path.name.endswith(".part"):
                     found.add("part")
-                    assert stat.S_IMODE(path.stat().st_mode) == 0o600
                     assert not path.read_text(errors="replace").startswith("id,")  # protected rows at most
-                    path.unlink()  # the next run is to make the same calls, and would sweep it
+                if path.name.endswith((".part", ".lock")) or ".next-" in path.name:
+                    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+                    path.unlink()  # the next run is to make the same calls, and would settle or sweep it
     assert found == {"new", "old", "part"}
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+def small_table(folder: Path) -> tuple[Path, Path]:
+    """A plan and sixty rows to protect by it."""
+    plan, data = folder / "plan.yaml", folder / "some.csv"
+    plan.write_text(PLAN.format(k=4))
+    with gzip.open(examples.path(), "rt") as file:
+        data.write_text("".join(islice(file, 61)))
+    return plan, data
+
+
+def audits_of(folder: Path, table: Path) -> list[Path]:
+    """The audits, settled or not, that belong to a table."""
+    every = [one for one in folder.glob("out.audit*.json") if not one.name.startswith(".")]
+    return [one for one in every if belongs(json.loads(one.read_text()), table)]
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.csv/"])
+def test_killed_before_every_step(tmp_path: Path, name: str, engine: str) -> None:
+    """A table has its own audit at every instant, and the next run settles what was left."""
+    plan, data = small_table(tmp_path)
+    place = tmp_path / "here"
+    place.mkdir()
+    table, seed, steps = place / name.rstrip("/"), 1, 0
+    with Runner(plan, data, f"{place}/{name}", engine) as runner:
+        assert runner.run(seed=0, what="step")
+        while True:
+            steps += 1
+            done = runner.run(seed, steps, what="step")
+            assert len(audits_of(place, table)) == 1
+            assert find_audit(place / "out.audit.json", str(table)) == audits_of(place, table)[0]
+            if done is not None:
+                break
+            seed = 1 - seed  # the next one has something to change
+    assert steps > 20
+    assert audits_of(place, table) == [place / "out.audit.json"]
+    assert json.loads((place / "out.audit.json").read_text())["seed"] == seed
+    left = {path.name for path in place.iterdir() if "warm" not in path.name}
+    assert left == {table.name, "out.audit.json", "out.note.md", f"{table.name}.html"}
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ calls has changed.
 from __future__ import annotations
 
 import hashlib
+import pickle
 import re
 import shutil
 import sys
@@ -40,10 +41,11 @@ def kernel(*signatures: str, **options: Any) -> Any:
         _SETTINGS.CACHE_DIR = before or _cache_folder(Path(function.__code__.co_filename))
         try:
             return njit(list(signatures), cache=True, **how)(function)
-        except RuntimeError as error:
-            if "cannot cache" not in str(error):
+        except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
+            if isinstance(error, RuntimeError) and "cannot cache" not in str(error):
                 raise
-            return njit(list(signatures), **how)(function)  # nowhere to write: compiled anew in every process
+            # Nowhere to write, a full disk, a damaged file: compiled anew in every process.
+            return njit(list(signatures), **how)(function)
         finally:
             _SETTINGS.CACHE_DIR = before
 

@@ -58,7 +58,7 @@ _LIMIT = _Limit()
 
 
 def _take_control() -> None:
-    """Newer versions of threadpoolctl let only the first thread that asks change the number; the last one lifts it here."""
+    """Newer versions of threadpoolctl obey the first thread that asks, and here the last one lifts the limit."""
     let_go = getattr(OpenBLASController, "clear_controlling_thread", None)
     if let_go is not None:
         let_go(force=True)

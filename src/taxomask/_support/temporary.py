@@ -1,16 +1,72 @@
-"""Temporary names beside a path, and what a run that was killed left under them."""
+"""Files and folders that are whole or not there: hidden names beside a path, and what killed runs left under them."""
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import platform
 import secrets
 import shutil
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["is_running", "sweep", "temporary_name"]
+from .failures import cannot_write
+
+__all__ = ["flush", "is_running", "sweep", "temporary_file", "temporary_folder", "temporary_name", "write_whole"]
+
+_PART = "part"
+
+
+@contextlib.contextmanager
+def temporary_file(path: Path) -> Iterator[Path]:
+    """A new file beside a path that only its owner can read; gone in the end if it was not renamed."""
+    sweep(path, _PART)
+    part = temporary_name(path, _PART)
+    try:
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    try:
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def temporary_folder(path: Path) -> Iterator[Path]:
+    """A new folder beside a path that only its owner can read; gone in the end if it was not renamed."""
+    sweep(path, _PART)
+    folder = temporary_name(path, _PART)
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text to a file that only its owner can read; an unfinished one is never seen."""
+    with temporary_file(path) as part:
+        try:
+            part.write_text(text, encoding="utf-8")
+            flush(part)
+            part.replace(path)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+
+
+def flush(path: Path) -> None:
+    """Make sure that the content of a file, or the names in a folder, have reached the disk."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def temporary_name(path: Path, suffix: str) -> Path:

@@ -6,8 +6,10 @@ Exit codes: 0 done, 1 a promise or a check does not hold, 2 wrong use or bad inp
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
 
+from .._support.failures import explained
 from ..errors import PromiseError, TaxomaskError
 
 __all__ = ["main"]
@@ -19,6 +21,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     try:
         app(args=arguments, prog_name="taxomask")
-    except TaxomaskError as error:
-        print(f"taxomask: {error}", file=sys.stderr)
-        sys.exit(1 if isinstance(error, PromiseError) else 2)
+    except Exception as error:
+        known = explained(error)
+        if known is None:
+            traceback.print_exc()
+            known = TaxomaskError("this is a fault of taxomask; nothing was released.", hint="Please report it.")
+        print(f"taxomask: {known}", file=sys.stderr)
+        sys.exit(1 if isinstance(known, PromiseError) else 2)

@@ -43,6 +43,7 @@ def evaluate(
     from ..microdata import Microdata
     from ..plan import Plan
     from ..plan.run import naming, read_for
+    from ..release.in_place import find_audit
     from ..release.places import audit_path
 
     if output is not None:
@@ -52,7 +53,9 @@ def evaluate(
     target, after = read_for(read, protected, safe_cells=read.output.escape_cells)
     order, linked, method = None, not unlinked, None
     if not same_order and not unlinked:
-        order, linked, method = _from_audit(protected, audit or audit_path(protected), after.num_rows)
+        order, linked, method = _from_audit(
+            protected, audit or find_audit(audit_path(protected), protected), after.num_rows
+        )
     with naming(source):
         Microdata.from_frame(before, read.attributes)  # what is wrong here is not the fault of the protected table
     with naming(target), progress_bar("Measuring", quiet=quiet or json) as progress:
@@ -77,6 +80,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
 
     from ..microdata.files import is_address
     from ..plan import make_method
+    from ..release.in_place import belongs
     from ..release.write import row_order
 
     if not path.exists():
@@ -87,7 +91,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         own = record["records"] == rows
-        own = own and (is_address(protected) or _is_of(record["file_sha256"], Path(protected)))
+        own = own and (is_address(protected) or belongs(record, Path(protected)))
         order = None if record["rows"] == "kept" else row_order(record["seed"], record["records"])
         linked = bool(record["linked"])
         method = make_method({"name": record["method"], **record["parameters"]})
@@ -99,16 +103,3 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
             hint="Name its own audit with --audit; or say --same-order or --unlinked.",
         )
     return order if linked else None, linked, method
-
-
-def _is_of(hashes: dict[str, str], path: Path) -> bool:
-    """Whether a file, or all files of a folder in their order, are those whose hashes an audit knows."""
-    from ..release.places import file_sha256
-
-    if not path.is_dir():
-        return file_sha256(path) in hashes.values()
-    folders: dict[str, dict[str, str]] = {}  # one, or one for each of several copies
-    for name, digest in hashes.items():
-        folder, _, part = name.rpartition("/")
-        folders.setdefault(folder, {})[part] = digest
-    return {one.name: file_sha256(one) for one in path.iterdir() if one.name[0] not in "._"} in folders.values()

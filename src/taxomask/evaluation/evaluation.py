@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._support.one_thread import one_thread
 from .._support.showing import few, line, view
+from .._support.temporary import write_whole
 from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
 from ..measures import Utility, overall_loss
@@ -132,11 +134,15 @@ class Evaluation:
 
         ``compared`` is the ``page()`` of a risk-utility map to be shown with it.
         """
-        from ..report import write_page
+        write_whole(Path(path), self.page(release, compared))
+
+    def page(self, release: Described | None = None, compared: Mapping[str, Any] | None = None) -> str:
+        """The report of `to_html` as text."""
+        from ..report import render
         from .page import page
 
         done = None if release is None else release.facts()
-        write_page(path, "evaluation.html", compared=compared, **page(self, done))
+        return render("evaluation.html", compared=compared, **page(self, done))
 
 
 class Described(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,14 @@ class Outcome:
 
     publication: Publication
     evaluation: Evaluation | None
-    report: Path | None
 
     @property
     def release(self) -> Release:
         return self.publication.release
+
+    @property
+    def report(self) -> Path | None:
+        return self.publication.report
 
 
 def run(
@@ -77,14 +81,23 @@ def run(
         evaluation = _measured(plan, release, page, progress)
         if progress is not None:
             progress(0.0, "writing")
-        order, escape = plan.output.keep_order, plan.output.escape_cells
-        options = Options(source, plan.to_dict(), force, keep_order=order, escape_cells=escape)
+        options = Options(
+            source,
+            plan.to_dict(),
+            force,
+            keep_order=plan.output.keep_order,
+            escape_cells=plan.output.escape_cells,
+            report=Path(page) if page else None,
+            page=None if evaluation is None else partial(_page, plan, evaluation),
+        )
         publication = write(release, target, options)
-        if page and evaluation is not None:
-            found = compared_before(release.audit["sha256"]["original"], plan.attributes, plan.compare)
-            shown = found.page(plan.limits.risk) if found.points else None
-            evaluation.to_html(page, release=publication.release, compared=shown)
-    return Outcome(publication, evaluation, Path(page) if page else None)
+    return Outcome(publication, evaluation)
+
+
+def _page(plan: Plan, evaluation: Evaluation, release: Release) -> str:
+    """The report, with the methods that were compared on the same table."""
+    found = compared_before(release.audit["sha256"]["original"], plan.attributes, plan.compare)
+    return evaluation.page(release, found.page(plan.limits.risk) if found.points else None)
 
 
 @contextmanager

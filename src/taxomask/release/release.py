@@ -206,10 +206,8 @@ class Release:
         """
         from .write import Options, write
 
-        if report is not None:
-            check_place(Path(report), force=force)
-        evaluation = None if report is None else self.evaluate()
-        done = write(self, fspath(target), Options(force=force))
-        if report is not None and evaluation is not None:
-            evaluation.to_html(report, release=done.release)
-        return done
+        page = None if report is None else Path(report)
+        if page is not None:
+            check_place(page, force=force)
+        told = None if page is None else self.evaluate().page
+        return write(self, fspath(target), Options(force=force, report=page, page=told))

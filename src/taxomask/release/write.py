@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.failures import cannot_write
 from .._support.one_thread import one_thread
+from .._support.temporary import flush, temporary_file, temporary_folder
 from ..engines import Engine
 from ..methods import Check
 from ..microdata import Microdata
@@ -21,20 +24,9 @@ from ..microdata.casting import take
 from ..microdata.files import MANIFEST, Folder, Source, is_address, open_table, write_table
 from ..microdata.frames import Frame
 from .checks import Found, stop_if_broken
+from .in_place import file_sha256, put_in_place, staged, taking_turns
 from .note import methodology
-from .places import (
-    audit_path,
-    beside,
-    check_free,
-    file_sha256,
-    flush,
-    is_folder,
-    put_folder,
-    put_in_place,
-    targets,
-    temporary,
-    temporary_folder,
-)
+from .places import audit_path, beside, check_free, is_folder, targets
 from .read_back import BATCH, compare, compare_file, compare_names, open_written, plain_type, without_empty_text
 from .release import Release
 
@@ -59,6 +51,10 @@ class Options:
         Overwrite what exists.
     keep_order, escape_cells
         As in a plan.
+    report
+        Where a report for the custodian is written, as part of the release.
+    page
+        The text of this report, given what was checked on what was read back.
     """
 
     like: Source | None = None
@@ -66,16 +62,20 @@ class Options:
     force: bool = False
     keep_order: bool = False
     escape_cells: bool = True
+    report: Path | None = None
+    page: Callable[[Release], str] | None = None
 
 
 @dataclass(frozen=True)
 class Publication:
-    """What was written: the protected tables (several if the method makes copies), the audit and the public note."""
+    """What was written: the protected tables (several if the method makes copies), the audit, the public note and the
+    report."""
 
     release: Release
     tables: tuple[str, ...]
     audit: Path
     note: Path
+    report: Path | None = None
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -88,9 +88,9 @@ def write(release: Release, target: str, options: Options) -> Publication:
     """Write a release. Whatever happens, the target is either what it was before or the whole verified table.
 
     Each table is written to a temporary file that only its owner can read, read back from disk, compared with what
-    should be there, and checked for all that was promised. Then the audit, the note and the table are put in place, in
-    this order. Rows are shuffled unless their order is to be kept, which would link them to the original ones; the
-    audit tells the custodian how to put them back.
+    should be there, and checked for all that was promised. Then table, audit, note and report are put in place as one
+    unit: see `in_place`. Rows are shuffled unless their order is to be kept, which would link them to the original
+    ones; the audit tells the custodian how to put them back.
 
     Parameters
     ----------
@@ -105,42 +105,66 @@ def write(release: Release, target: str, options: Options) -> Publication:
     copies = release._masked.copies or (release.released,)
     tables = targets(target, len(copies))
     audit, public = audit_path(target), beside(target, ".note.md")
+    names = [audit, public, *([options.report] if options.report else [])]
     if not options.force:
-        check_free([*tables, str(audit), str(public)])
+        check_free([*tables, *map(str, names)])
     engine, n = release._engine, copies[0].n
     orders: _Orders = None, None
     if not options.keep_order:
         orders = engine.run(_orders, release.audit["seed"], n, what="shuffling rows")
+    record = {
+        "plan": options.plan,
+        "files": list(tables),
+        "beside": [os.path.relpath(path, audit.parent) for path in names[1:]],
+        "rows": "kept" if options.keep_order else "shuffled",
+        "records": n,
+        "linked": release.linked,
+    }
     with ExitStack() as stack:
-        parts = {path: stack.enter_context(temporary(path)) for path in (audit, public)}
+        parts = {path: stack.enter_context(temporary_file(path)) for path in names}
         written = [_Written(release, copy, number, orders, options, stack) for number, copy in enumerate(copies)]
-        digests: dict[str, str] = {}
-        for one, name in zip(written, tables, strict=True):
-            digests |= one.to(name)
+        next_to, digests = staged(parts), dict[str, str]()
+
+        def told(checked: Release) -> str:
+            known = {"checks": [vars(check) for check in checked.promise], "notes": list(checked.notes)}
+            return json.dumps({**checked.audit, **known, **record, "file_sha256": digests}, indent=2, default=str)
+
+        def before_commit(found: Found) -> None:  # a database has the table from now on: its audit must be there
+            _fill({next_to[audit]: told(release.found([found]))})
+
+        if any(map(is_address, tables)):
+            stack.enter_context(taking_turns(audit))
+        try:
+            for one, name in zip(written, tables, strict=True):
+                digests |= one.to(name, before_commit)
+        except BaseException:
+            if not any(one.committed for one in written):
+                next_to[audit].unlink(missing_ok=True)
+            raise
         found = [one.found for one in written]
         release = release.found(found) if not release.promise else release
-        record = {
-            **release.audit,
-            "checks": [vars(check) for check in release.promise],
-            "plan": options.plan,
-            "notes": list(release.notes),
-            "files": list(tables),
-            "rows": "kept" if options.keep_order else "shuffled",
-            "records": n,
-            "linked": release.linked,
-            "file_sha256": digests,
-        }
-        parts[audit].write_text(json.dumps(record, indent=2, default=str), encoding="utf-8")
-        parts[public].write_text(methodology(release), encoding="utf-8")
-        parts |= {path: part for one in written for path, part in one.files.items()}
-        for part in parts.values():
+        texts = {parts[audit]: told(release), parts[public]: methodology(release)}
+        if options.report is not None and options.page is not None:
+            texts[parts[options.report]] = options.page(release)
+        _fill(texts)
+        named = {path: part for one in written for path, part in one.parts.items()}
+        for part in named.values():
             flush(part)
-        for path, part in parts.items():
-            put_in_place(part, path, force=options.force)
-        for one in written:
-            for path, folder in one.folders.items():
-                put_folder(folder, path, force=options.force)
-    return Publication(release, tuple(tables), audit, public)
+        if not any(map(is_address, tables)):
+            stack.enter_context(taking_turns(audit))
+        put_in_place(audit, parts, named, force=options.force, next_to=next_to)
+    return Publication(release, tuple(tables), audit, public, options.report)
+
+
+def _fill(texts: Mapping[Path, str]) -> None:
+    """Write texts to disk."""
+    for path, text in texts.items():
+        try:
+            path.touch(mode=0o600)
+            path.write_text(text, encoding="utf-8")
+            flush(path)
+        except OSError as error:
+            raise cannot_write(path.with_name(path.name.strip(".").partition(".")[0]), error) from None
 
 
 def row_order(seed: int, n: int) -> NDArray[np.int64]:
@@ -235,16 +259,16 @@ class _Written:
         self._release, self._data, self._number, self._options, self._stack = release, data, number, options, stack
         self._order: NDArray[Any] | None = orders[0]
         self._places: NDArray[Any] | None = orders[1]
-        self.files: dict[Path, Path] = {}
-        self.folders: dict[Path, Path] = {}
+        self.parts: dict[Path, Path] = {}
+        self.committed = False
         self.found = Found((), {})
 
     @property
     def _engine(self) -> Engine:
         return self._release._engine
 
-    def to(self, target: str) -> dict[str, str]:
-        """Write the table, read it back and check it; the hash of each file."""
+    def to(self, target: str, before_commit: Callable[[Found], None]) -> dict[str, str]:
+        """Write the table, read it back and check it; the hash of each file. A database has it at once."""
         names = self._data.seen().names
         decoded = self._engine.map(_decoded, [(self._data, name, self._order) for name in names], "decoding")
         columns = dict(zip(names, decoded, strict=True))
@@ -252,11 +276,12 @@ class _Written:
         if is_folder(target):
             return self._to_folder(columns, Path(target))
         if is_address(target):  # in a transaction of its own, verified before it ends
-            check = partial(self._check_source, columns)
+            check = partial(self._check_source, columns, before_commit)
             write_table(_batches(decoded), target, like=options.like, force=options.force, check=check)
+            self.committed = True
             return {}
         path = Path(target)
-        part = self.files[path] = self._stack.enter_context(temporary(path))
+        part = self.parts[path] = self._stack.enter_context(temporary_file(path))
         safe = options.escape_cells
         write_table(_batches(decoded), part, name=path.name, like=options.like, force=True, safe_cells=safe)
         self._check_files(columns, str(part), path.name)
@@ -264,7 +289,7 @@ class _Written:
 
     def _to_folder(self, columns: Mapping[str, _Column], target: Path) -> dict[str, str]:
         """Files of a part each, and the manifest at last."""
-        folder = self.folders[target] = self._stack.enter_context(temporary_folder(target.absolute()))
+        folder = self.parts[target] = self._stack.enter_context(temporary_folder(target.absolute()))
         like = self._options.like
         like = like.pieces[0] if isinstance(like, Folder) else like
         known = None if like is None or is_address(like.where) else str(Path(like.where).resolve())
@@ -290,11 +315,14 @@ class _Written:
         self._engine.map(compare_file, items, "reading back")
         self._check(columns)
 
-    def _check_source(self, columns: Mapping[str, _Column], back: Source) -> None:
+    def _check_source(
+        self, columns: Mapping[str, _Column], before_commit: Callable[[Found], None], back: Source
+    ) -> None:
         """The same for what only this process sees: a table whose transaction has not ended."""
         compare_names(columns, back)
         compare({name: one.values for name, one in columns.items()}, back)
         self._check(columns)
+        before_commit(self.found)
 
     def _check(self, columns: Mapping[str, _Column]) -> None:
         frame = Frame.lazy(columns, self._data.n, _Restored(columns, self._places))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from .._support.temporary import write_whole
 from .._version import __version__
 
 __all__ = ["render", "write_page"]
@@ -24,12 +24,7 @@ def render(template: str, **values: Any) -> str:
 
 def write_page(path: str | PathLike[str], template: str, **values: Any) -> None:
     """Write a page to a file that only its owner can read; an unfinished one is never seen."""
-    target = Path(path)
-    text = render(template, **values)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    temporary.replace(target)
+    write_whole(Path(path), render(template, **values))
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .._support.failures import explained
 from ..errors import TaxomaskError
 
 __all__ = ["Report", "TaskError", "Worker"]
@@ -102,12 +103,11 @@ def _work(pipe: Any) -> None:
                 from .tasks import TASKS
 
                 answer = TASKS[task](lambda kind, content: pipe.send((kind, content)), **arguments)
-            except TaxomaskError as error:
-                pipe.send(("error", {"message": error.message, "hint": error.hint}))
-            except MemoryError:
-                pipe.send(("error", {"message": "there is not enough memory.", "hint": "Use a smaller table."}))
-            except Exception as error:  # a bug of ours or of a library: shown, and the process goes on
-                message = f"{type(error).__name__}: {error}"
-                pipe.send(("error", {"message": message, "hint": "This is a fault of taxomask: please report it."}))
+            except Exception as error:
+                known = explained(error)
+                if known is None:  # a fault of ours or of a library: shown, and the process goes on
+                    message = f"{type(error).__name__}: {error}"
+                    known = TaskError(message, hint="This is a fault of taxomask: please report it.")
+                pipe.send(("error", {"message": known.message, "hint": known.hint}))
             else:
                 pipe.send(("done", answer))
