@@ -43,7 +43,7 @@ def run(target, seed, last):
     return f"{calls} {publishing}"
 
 STEPS = ("open", "os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree")
-beside = os.path.dirname(target)
+beside = os.path.dirname(target.rstrip("/"))
 
 def run_with_report(target, seed, last):
     steps = 0

@@ -42,7 +42,7 @@ def taking_turns(audit: Path) -> Iterator[None]:
 
 
 def put_in_place(
-    audit: Path, beside: Mapping[Path, Path], tables: Mapping[Path, Path], *, force: bool, next_to: Mapping[Path, Path]
+    audit: Path, beside: dict[Path, Path], tables: Mapping[Path, Path], *, force: bool, next_to: Mapping[Path, Path]
 ) -> None:
     """Give finished files and folders their names; those that cannot be overwritten are an error.
 
@@ -81,7 +81,7 @@ def put_in_place(
         if isinstance(error, OSError):
             raise cannot_write(audit.parent / path.name, error) from None
         raise
-    for path in beside:
+    for path in reversed(beside):  # the audit at last: as long as it is there, the others are known
         next_to[path].replace(path)
     flush(audit.absolute().parent)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from .._version import __version__
 from ..errors import DataError, TaxomaskError
 from .jobs import Job, Jobs
-from .worker import Worker
+from .looking import Looking
 from .workspace import Limits, Opened, TooLargeError, Workspace
 
 __all__ = ["make_app"]
@@ -74,17 +72,17 @@ class _Page:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._jobs = Jobs()
-        self._looking = Worker()  # for what is answered at once; jobs have a process of their own
-        self._thread = ThreadPoolExecutor(1)  # waits for it
+        self._looking = Looking(workspace.limits.seconds)  # answers at once; jobs have a process of their own
 
     def close(self) -> None:
         self._jobs.close()
-        self._looking.stop()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._looking.close()
         self._workspace.close()
 
-    async def _ask(self, task: str, **arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._looking.run, task, arguments)
+    async def _ask(self, request: Request, task: str, **arguments: Any) -> Any:
+        """Ask the process that looks at the table of a request."""
+        about = request.path_params.get("table", "")
+        return await self._looking.ask(about, task, arguments, request.is_disconnected)
 
     # ----------------------------------------------------------------------------------- the page
 
@@ -108,7 +106,7 @@ class _Page:
         )
 
     async def methods(self, request: Request) -> Response:
-        return JSONResponse(await self._ask("methods"))
+        return JSONResponse(await self._ask(request, "methods"))
 
     # ----------------------------------------------------------------------------------- tables
 
@@ -135,7 +133,7 @@ class _Page:
     async def describe(self, request: Request) -> Response:
         table = self._table(request)
         limits, place = self._workspace.limits, {"path": table.path, "folder": table.folder}
-        found = await self._ask("describe", **place, rows=limits.rows, memory=limits.memory)
+        found = await self._ask(request, "describe", **place, rows=limits.rows, memory=limits.memory)
         jobs = [job.to_dict() | {"parts": None, "result": None} for job in self._jobs.of(table.id)]
         named = {"id": table.id, "name": table.name, "draft": table.draft, "jobs": jobs}
         return JSONResponse({**found, **named, **self._taxonomies(table)})
@@ -147,15 +145,16 @@ class _Page:
 
     async def check(self, request: Request) -> Response:
         table, content = self._table(request), await _content(request)
-        return JSONResponse(await self._ask("check", content=_named(table, content), folder=table.folder))
+        return JSONResponse(await self._ask(request, "check", content=_named(table, content), folder=table.folder))
 
     async def coverage(self, request: Request) -> Response:
         table, entry = self._table(request), await _content(request)
-        return JSONResponse(await self._ask("cover", path=table.path, folder=table.folder, entry=entry))
+        return JSONResponse(await self._ask(request, "cover", path=table.path, folder=table.folder, entry=entry))
 
     async def concepts(self, request: Request) -> Response:
         asked = request.query_params
         found = await self._ask(
+            request,
             "concepts",
             folder=self._table(request).folder,
             source=asked.get("source", ""),
@@ -215,7 +214,11 @@ class _Page:
             limit = None if asked is None else float(asked)
         except ValueError:
             raise DataError("the limit of risk is a number between 0 and 1.", hint="Move the slider.") from None
-        drawn = await self._ask("map", found=found, limit=limit) if found["points"] else {"figure": None, "best": None}
+        drawn = (
+            await self._ask(request, "map", found=found, limit=limit)
+            if found["points"]
+            else {"figure": None, "best": None}
+        )
         return JSONResponse({**found, **drawn, "state": job.state})
 
     async def download(self, request: Request) -> Response:

@@ -28,7 +28,8 @@ class TooLargeError(DataError):
 class Limits:
     """What the page takes at most.
 
-    Bytes of an upload, rows of a table, bytes of a table in memory; files that are kept, and bytes of all of them.
+    Bytes of an upload, rows of a table, bytes of a table in memory; files that are kept, and bytes of all of them;
+    seconds for a look at a table.
     """
 
     upload: int = 1 << 30
@@ -36,6 +37,7 @@ class Limits:
     memory: int = 4 << 30
     files: int = 100
     kept: int = 4 << 30
+    seconds: float = 120.0
 
 
 @dataclass
