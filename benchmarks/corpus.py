@@ -48,7 +48,7 @@ attributes:
   - {name: id, role: identifier}
   - {name: born, role: quasi_identifier, kind: continuous}
   - {name: height, role: quasi_identifier, kind: continuous, missing: ["n/a"]}
-  - {name: code, role: quasi_identifier, kind: taxonomic, taxonomy: nace}
+  - {name: code, role: quasi_identifier, kind: taxonomic, taxonomy: nace2}
   - {name: grade, role: quasi_identifier, kind: ordinal, order: [low, mid, high]}
   - {name: job, role: confidential, kind: nominal}
 """
@@ -66,9 +66,9 @@ METHODS = [
     "{name: rank_swapping, p: 10, algorithm: 3}",
     "{name: rank_swapping, k: 20, algorithm: 3, block_size: 100, interval: open}",
     "{name: random_swapping}",
-    "{name: distributional_swapping, p: 10}",
-    "{name: numerical_swapping, p: 10}",
-    "{name: topological_swapping, k: 20}",
+    "{name: distributional_swapping, p: 10, attributes: [CATEGORIES]}",
+    "{name: numerical_swapping, p: 10, attributes: [NUMBERS]}",
+    "{name: topological_swapping, k: 20, attributes: [CODES]}",
     "{name: reverse_mapping, inner: {name: microaggregation, k: 4}}",
     "{name: imputation}",
     "{name: noise}",
@@ -82,6 +82,12 @@ METHODS = [
     "{name: rounding, base: 10}",
     "[{name: microaggregation, k: 4}, {name: shuffling}]",
 ]
+
+COLUMNS = {  # of each table that some methods can treat
+    "discharges": {"CATEGORIES": "sex, dx01", "NUMBERS": "age", "CODES": "dx01"},
+    "numbers": {"CATEGORIES": "a", "NUMBERS": "a, b", "CODES": "a"},
+    "sorts": {"CATEGORIES": "code, grade", "NUMBERS": "born, height", "CODES": "code"},
+}
 
 
 def tables() -> dict[str, tuple[str, pa.Table]]:
@@ -158,6 +164,8 @@ def make(file: Path) -> None:
                 source = folder / f"{table}{suffix}"
                 write_table(content, source)
                 for method in METHODS:
+                    for word, names in COLUMNS[table].items():
+                        method = method.replace(word, names)
                     plan = folder / "plan.yaml"
                     plan.write_text(f"{head}method: {method}\nseed: 12345678901234567890123\n")
                     for engine, options in engines.items():
