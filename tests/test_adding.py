@@ -81,7 +81,7 @@ def test_a_measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run, fo
     found.to_html(tmp_path / "report.html")
     report = (tmp_path / "report.html").read_text()
     assert "cells that moved" in report
-    assert "share that moved of age" in report
+    assert "share that moved: age" in report
     table = runpy.run_path(str(ROOT / "tools" / "api-reference"))["measures"]()
     words = "cells that moved | The share of cells that are not what they were. | MOVE | cells | all"
     assert f"| {words} | `utility.moved.overall` |" in table

@@ -73,7 +73,7 @@ class Evaluation:
             if isinstance(value, int | float):
                 yield where, figure.title, figure, value
             elif isinstance(value, Mapping) and "*" in where:
-                yield from ((where, f"{figure.title} of {name}", figure, one) for name, one in value.items())
+                yield from ((where, f"{figure.title}: {name}", figure, one) for name, one in value.items())
 
     def to_frame(self) -> Any:
         """All numbers as a table with one row each: where it stands, and its value; the kind of table evaluated."""

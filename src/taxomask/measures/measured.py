@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -106,18 +107,16 @@ def measure_some(engine: Engine, tables: Tables, keys: Iterable[Key], *, in_step
     """
     measures = {(kind, name): MEASURES[kind][name] for kind, name in keys}
     possible = {key: one for key, one in measures.items() if one.can_be_measured(tables)}
-    costs = {key: one.seconds(tables) for key, one in possible.items()}
     steps = {key: one.on_engine for key, one in possible.items() if in_steps and one.on_engine is not None}
     alone = [key for key in possible if key not in steps]
-    whole = sum(costs.values()) or 1.0
-    done = sum(costs[key] for key in alone) / whole
-    items, seconds = [(tables, *key) for key in alone], [costs[key] for key in alone]
-    each = engine.part(0.0, done).map(_computed, items, "measuring", main=True, costs=seconds)
+    costs = [possible[key].seconds(tables) for key in (*alone, *steps)]
+    ends = list(accumulate(costs, initial=0.0))
+    shares = [end / (ends[-1] or 1.0) for end in ends[len(alone) :]]
+    items, seconds = [(tables, *key) for key in alone], costs[: len(alone)]
+    each = engine.part(0.0, shares[0]).map(_computed, items, "measuring", main=True, costs=seconds)
     found = {key: one.otherwise for key, one in measures.items()} | dict(zip(alone, each, strict=True))
-    for key, on_engine in steps.items():
-        until = done + costs[key] / whole
-        found[key] = _attempt(measures[key], on_engine, engine.part(done, until), tables)
-        done = until
+    for (key, on_engine), start, end in zip(steps.items(), shares, shares[1:], strict=False):
+        found[key] = _attempt(measures[key], on_engine, engine.part(start, end), tables)
     return found
 
 
