@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measures import MEASURES
-from ..measures.measured import all_figures
 from ..measures.risk.linkage import WORST
 from ..measures.side_by_side import same_values
 from ..microdata import CategoricalColumn, Column, TaxonomicColumn
@@ -26,11 +25,10 @@ __all__ = ["page"]
 BINS, BARS, LEVELS = 30, 12, 3
 TOGETHER = 12  # columns whose correlations can be read side by side
 NAMED = 6  # columns that are named in a sentence
+_OF_CLASSES = ("risk.classes.", "risk.reidentification.", "risk.diversity.", "risk.closeness.")
 # Figures of single columns that have a table of their own, with more about them; those of all others are listed.
-_IN_TABLES = (
-    "risk.intervals.attributes.*.value", "risk.rank_correlation.*.value", "risk.change_in_rank.*.mean",
-    "risk.diversity.*.l", "risk.closeness.*.t",
-)  # fmt: skip
+_IN_TABLES = ("risk.intervals.attributes.*.value", "risk.rank_correlation.*.value", "risk.change_in_rank.*.mean",
+              "risk.diversity.*.l", "risk.closeness.*.t")  # fmt: skip
 
 
 def page(evaluation: Evaluation, done: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -267,24 +265,18 @@ def _changes_in_rank(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _classes(evaluation: Evaluation) -> dict[str, Any]:
-    risk, words = evaluation.risk, all_figures()
-    found, of_classes = risk.reidentification, risk.classes
-    rows: list[tuple[str, tuple[Any, ...], str]] = [
-        ("records alone in their class", (of_classes.original_uniques, of_classes.uniques), "risk.classes.uniques"),
-        ("smallest class (k)", (of_classes.original_k, of_classes.k), "risk.classes.k"),
-    ]
-    if found is not None:
-        rows += [
-            ("highest prosecutor risk", (None, found.prosecutor.highest), "risk.reidentification.prosecutor.highest"),
-            ("marketer risk", (None, found.marketer.value), "risk.reidentification.marketer.value"),
-        ]
-    rows += [(f"l-diversity of {name}", (None, one.l), "risk.diversity.*.l") for name, one in risk.diversity.items()]
-    rows += [(f"t-closeness of {name}", (None, one.t), "risk.closeness.*.t") for name, one in risk.closeness.items()]
+    sizes = evaluation.risk.classes
+    before = {"risk.classes.k": sizes.original_k, "risk.classes.uniques": sizes.original_uniques}
+    rows = (
+        (title, (before.get(where), value), one.about)
+        for where, title, one, value in evaluation.figures()
+        if where.startswith(_OF_CLASSES)
+    )
     return {
         "title": "Classes of records that look alike",
         "about": "Records with the same values of all quasi-identifiers form a class.",
         "header": ["", "before", "after"],
-        "rows": _told_once((name, cells, words[where].about) for name, cells, where in rows),
+        "rows": _told_once(rows),
     }
 
 

@@ -51,24 +51,9 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What measures look at.
+    """What measures look at: both tables, the columns to compare, and what `evaluate` was told about them.
 
-    Parameters
-    ----------
-    original, released
-        The tables before and after protection, as they are.
-    columns
-        The columns to compare, side by side: of both tables, in one numbering of the categories.
-    linked
-        Whether record i of the release comes from record i of the original.
-    control
-        People who are not in the original table.
-    weights
-        How many people each released record stands for, or the column that says so.
-    seed
-        For what is drawn at random: a number, from which every measure draws the same again, or a generator.
-    samples
-        How many samples are drawn.
+    ``columns`` has those of both tables side by side, in one numbering of the categories.
     """
 
     original: Microdata
@@ -87,10 +72,7 @@ class Tables:
 
     @property
     def aligned(self) -> tuple[Microdata, Microdata, tuple[str, ...]]:
-        """The tables with their columns side by side, and the names of these.
-
-        Distances between categories are computed once then, and shared by all measures.
-        """
+        """The tables with their columns side by side, which share one table of distances, and the names of these."""
         before = self.original.replace({name: x for name, (x, _) in self.columns.items()})
         return before, self.released.replace({name: y for name, (_, y) in self.columns.items()}), tuple(self.columns)
 
@@ -101,6 +83,7 @@ class Tables:
 
     @property
     def rng(self) -> np.random.Generator:
+        """Draws the same for every measure, wherever it is computed, unless the seed is a generator itself."""
         return np.random.default_rng(self.seed)
 
     @property
@@ -144,7 +127,7 @@ class Measure:
     title, about, paper, where, rates
         The words for the figure that sums up what it finds, as of a `Figure`.
     unit
-        What it is counted in.
+        What it is counted in; by default a share, from 0 to 1.
     compute
         From the tables to what is found, plain or a `Result`. What takes long tells the fraction that is done.
     seconds
@@ -166,9 +149,9 @@ class Measure:
     name: str
     title: str
     about: str
-    unit: str
     compute: Callable[[Tables, Progress | None], Any]
     seconds: Callable[[Tables], float]
+    unit: str = "share"
     paper: str = ""
     where: str = "overall"
     rates: Callable[[Any], Mapping[str, Any]] | None = None

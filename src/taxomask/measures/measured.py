@@ -146,22 +146,10 @@ def measure_utility(
     samples: int = 100,
     progress: Progress | None = None,
 ) -> Utility:
-    """Every measure of utility.
+    """Every measure of utility, of the columns that are named or of all coded columns of both tables.
 
-    Parameters
-    ----------
-    original, released
-        The tables before and after protection.
-    attributes
-        The columns to compare; by default all coded columns of both.
-    rng
-        Draws the samples of `relative_differences_in_samples`.
-    linked
-        Whether record i of the release comes from record i of the original.
-    samples
-        The number of these samples.
-    progress
-        Called with the fraction that is done.
+    ``linked`` says whether record i of the release comes from record i of the original. So many ``samples`` are drawn
+    from ``rng`` by `relative_differences_in_samples`.
     """
     columns = side_by_side(original, released, attributes, linked=linked)
     tables = Tables(original, released, columns, linked, seed=rng, samples=samples)

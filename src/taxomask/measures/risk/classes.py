@@ -271,7 +271,6 @@ REIDENTIFICATION = Measure(
     title="highest prosecutor risk",
     about=f"The chance to find the easiest person, known to be in the table, {_FROM}.",
     paper="prosecutor risk",
-    unit="share",
     compute=lambda tables, _: reidentification(*tables.both),
     seconds=lambda tables: 5e-8 * tables.n * tables.known,
     where="prosecutor.highest",

@@ -151,7 +151,6 @@ INFERENCE = Measure(
     "inference",
     title="guessed from the nearest record",
     about="The share of confidential values guessed rightly from the nearest released record.",
-    unit="share",
     compute=lambda tables, told: {
         name: inference(*tables.both, name, control=tables.control) for name in telling(tables.confidential, told)
     },

@@ -163,7 +163,6 @@ INTERVALS = Measure(
     about="The share of original values close to the released one: within 5 % of the ranks, or among the nearest "
     "codes.",
     paper="rank-interval disclosure",
-    unit="share",
     compute=lambda tables, _: interval_disclosure(*tables.both),
     seconds=lambda tables: 2e-7 * tables.n * tables.known,
     where="attributes.*.value",

@@ -173,7 +173,6 @@ PARTIAL_LINKAGE = Measure(
     "partial_linkage",
     title="linked by some quasi-identifiers",
     about="The share linked rightly by an intruder who holds these columns only.",
-    unit="share",
     compute=lambda tables, _: partial_linkage(*tables.both, most=2 if tables.n <= SMALL else 1),
     seconds=lambda tables: 1e-7 * tables.n * (comb(tables.known + 1, 2) if tables.n <= SMALL else tables.known),
     where="",

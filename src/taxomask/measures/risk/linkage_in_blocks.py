@@ -110,7 +110,6 @@ LINKAGE = Measure(
     title="linked by all quasi-identifiers",
     about="The share of records linked rightly with the nearest original one; of equally near ones one is drawn.",
     paper="record linkage",
-    unit="share",
     compute=lambda tables, _: record_linkage(*tables.both),
     seconds=lambda tables: 2e-6 * tables.n * tables.known,
     where="expected.value",

@@ -82,7 +82,6 @@ CHAPTERS = Measure(
     "chapters",
     title="branches of a taxonomy",
     about="The share of records that would have to change the branch, the mean over levels and columns.",
-    unit="share",
     compute=lambda tables, _: chapter_counts(*tables.aligned),
     seconds=lambda tables: 1e-8 * tables.cells,
     where="loss.overall",

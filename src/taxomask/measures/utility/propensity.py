@@ -192,7 +192,6 @@ PROPENSITY = Measure(
     title="propensity",
     about="How well a model tells released from original records: 0 is not at all, 1 is always.",
     paper="pMSE / c(1 − c)",
-    unit="share",
     compute=lambda tables, _: propensity(*tables.aligned),
     seconds=lambda tables: 3e-7 * tables.cells + 2e-8 * tables.n * tables.pairs,
 )

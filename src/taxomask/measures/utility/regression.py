@@ -130,7 +130,6 @@ REGRESSION = Measure(
     title="regression",
     about="How much of the confidence intervals of regressions no longer overlaps: 0 is nothing, 1 is all.",
     paper="1 − overlap",
-    unit="share",
     compute=lambda tables, _: regression_overlap(*tables.aligned),
     seconds=lambda tables: 2e-7 * tables.cells,
 )

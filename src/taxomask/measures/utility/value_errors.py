@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ...microdata import Column, ContinuousColumn, Microdata
+from ...microdata import Column, Microdata
 from ..measure import CATEGORIES, Measure
 from ..side_by_side import side_by_side
 from .result import Loss, mean_of
@@ -45,11 +45,8 @@ def total_distance(original: Microdata, released: Microdata, attributes: Iterabl
 
     d is the difference of positions (ordinal), 0 or 1 (nominal), or the semantic distance (taxonomic).
     """
-    columns = {
-        name: pair
-        for name, pair in side_by_side(original, released, attributes, linked=True).items()
-        if not isinstance(pair[0], ContinuousColumn)
-    }
+    every = side_by_side(original, released, attributes, linked=True)
+    columns = {name: pair for name, pair in every.items() if pair[0].attribute.kind in CATEGORIES}
     each = {name: float(distances(*pair).sum()) for name, pair in columns.items()}
     return Loss(sum(each.values()), each, left_out=_left_out(columns))
 
