@@ -21,7 +21,7 @@ import taxomask as tm
 from measuring import run, timed
 from synthetic import random_taxonomy
 from taxomask import examples
-from taxomask.measures import utility
+from taxomask.measures import measure_utility, utility
 from taxomask.microdata import read_table
 
 BEDS = ["6-99", "100-199", "200-299", "300-499", "500+"]
@@ -93,7 +93,7 @@ if __name__ == "__main__":
             "regression": partial(measured, utility.regression_overlap),
             "chapters": partial(measured, utility.chapter_counts),
             "propensity": partial(measured, utility.propensity),
-            "all measures": partial(measured, partial(utility.measure_utility, rng=rng)),
+            "all measures": partial(measured, partial(measure_utility, rng=rng)),
             "distance correlation, two numbers": partial(million, "number"),
             "distance correlation, number-concept": partial(million, "concept"),
         }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import ATTRIBUTES, Run, write_plan
-from taxomask.measures.meaning import HEADLINE
+from taxomask.evaluation import HEADLINE
 
 
 @pytest.mark.parametrize("engine", ["memory", "local"])

@@ -186,7 +186,7 @@ def test_other_code_computes_everything_anew(tmp_path: Path, ran: list[str], mon
     after = stored.fingerprint_of_code(package)
     assert before != after
     for code in (before, before, after):
-        monkeypatch.setattr(comparison, "_CODE", code)
+        monkeypatch.setattr(stored, "_CODE", code)
         tm.compare(TABLE, SCHEMA, METHODS[:1], cache=tmp_path / "cache")
     assert len(ran) == 2
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from pathlib import Path
@@ -15,10 +14,10 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
+from taxomask.evaluation import HEADLINE
 from taxomask.evaluation.page import page
-from taxomask.measures.meaning import HEADLINE, MEASURES
-from taxomask.measures.risk.evaluation import Risk
-from taxomask.measures.utility import Utility
+from taxomask.measures.measure import value_at
+from taxomask.measures.measured import all_figures
 from taxomask.methods import METHODS
 from taxomask.report import render
 
@@ -198,16 +197,15 @@ def test_a_statistician_finds_the_names_of_the_papers_in_json() -> None:
 
 
 def test_every_measure_has_its_meaning() -> None:
-    told = {tuple(one.where.split(".")[:2]) for one in MEASURES}
-    measured = {("utility", field.name) for field in dataclasses.fields(Utility)}
-    measured |= {("risk", field.name) for field in dataclasses.fields(Risk)}
-    assert told == measured
-    assert set(HEADLINE) == set(evaluated().headline)
-    for one in (*HEADLINE.values(), *MEASURES):
+    found, figures = evaluated(), all_figures()
+    assert set(HEADLINE) == set(found.headline)
+    for one in (*HEADLINE.values(), *figures.values()):
         assert one.about.endswith(".")
         assert one.about.count(". ") == 0  # one sentence
-    named = [one.paper for one in MEASURES if one.paper]
+    named = [one.paper for one in figures.values() if one.paper]
     assert len(set(named)) == len(named)
+    empty = [where for where in figures if value_at(found.to_dict(), where) is None]
+    assert empty == ["risk.individual.expected"]  # there are no weights
 
 
 def test_a_report_says_what_every_figure_is() -> None:

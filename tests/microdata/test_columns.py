@@ -34,6 +34,15 @@ def test_categorical() -> None:
     assert compact.compact() is compact
 
 
+def test_numbers_and_where_two_versions_agree() -> None:
+    ages = ContinuousColumn(Attribute("age", kind="continuous"), np.array([1.0, np.nan, np.nan, 3.0]))
+    assert ages.numbers() is ages.values
+    assert ages.same(ages.with_values([1.0, np.nan, 2.0, 4.0])).tolist() == [True, True, False, False]
+    codes = CategoricalColumn(SEX, np.array([1, -1, -1, 0]), ("f", "m"))
+    np.testing.assert_array_equal(codes.numbers(), [1.0, np.nan, np.nan, 0.0])
+    assert codes.same(codes.with_codes([1, -1, 0, -1])).tolist() == [True, True, False, False]
+
+
 def test_an_empty_column() -> None:
     column = CategoricalColumn(SEX, np.array([], dtype=np.int32), ())
     assert len(column) == 0

@@ -76,7 +76,7 @@ def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
 
 
 def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
-    from ..measures.meaning import headline_meaning
+    from ..evaluation import headline_figure
     from ..report.figures import number
 
     columns = list(dict.fromkeys(name for point in found.points for name in point.numbers))
@@ -84,7 +84,7 @@ def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
         (point.label, *(number(point.numbers.get(name), 4) for name in columns), "*" if point.front else "")
         for point in found.points
     ]
-    print_table(["method", *(headline_meaning(name).title for name in columns), "front"], rows)
+    print_table(["method", *(headline_figure(name).title for name in columns), "front"], rows)
     print_meanings(columns, found.protected)
     for label, reason in found.failed:
         print(f"Could not be run: {label}: {reason}")

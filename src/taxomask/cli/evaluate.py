@@ -10,7 +10,7 @@ import typer
 from ..errors import DataError
 from .files import check_free
 from .protect import PlanFile, Quiet
-from .show import print_figures, print_json, progress_bar
+from .show import print_figures, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +34,7 @@ def evaluate(
     unlinked: Annotated[
         bool, typer.Option("--unlinked", help="The rows do not correspond, as those of fully synthetic tables.")
     ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Print every measure, not only what sums it up.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the report.")] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -45,6 +46,7 @@ def evaluate(
     from ..plan.run import naming, read_for
     from ..release.in_place import find_audit
     from ..release.places import audit_path
+    from ..report.figures import number
 
     if output is not None:
         check_free(output, force=force)
@@ -68,6 +70,9 @@ def evaluate(
         return None
     print(f"{protected} against {original}")
     print_figures(found.headline)
+    if everything:
+        rows = [(title, number(value, 4), one.paper, one.about) for _, title, one, value in found.figures()]
+        print_table(["measure", "value", "in the papers", "what it means"], rows)
     print(f"Protected columns: {', '.join(found.protected) or 'none'}.")
     if output is not None:
         print(f"The report is in {output}.")

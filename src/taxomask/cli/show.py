@@ -35,19 +35,19 @@ def print_facts(title: str, facts: Iterable[tuple[str, object]]) -> None:
 
 def print_figures(figures: Mapping[str, Any]) -> None:
     """Figures of a headline, each with its meaning."""
-    from ..measures.meaning import headline_meaning
+    from ..evaluation import headline_figure
     from ..report.figures import number
 
-    words = {name: headline_meaning(name) for name in figures}
+    words = {name: headline_figure(name) for name in figures}
     rows = [(words[name].title, number(value, 4), words[name].about) for name, value in figures.items()]
     print_table(["figure", "value", "what it means"], rows)
 
 
 def print_meanings(names: Iterable[str], protected: Iterable[str]) -> None:
     """What the figures of compared methods mean, a line each; their losses are over the same protected columns."""
-    from ..measures.meaning import headline_meaning
+    from ..evaluation import headline_figure
 
-    words = [headline_meaning(name) for name in names]
+    words = [headline_figure(name) for name in names]
     over = f"Every loss is over the columns that any of these methods protects: {', '.join(protected)}."
     print_facts("What they mean", [*((one.title, one.about) for one in words), ("", over)])
     print()

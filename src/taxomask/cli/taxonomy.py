@@ -25,7 +25,7 @@ Source = Annotated[
     str, typer.Argument(metavar="TAXONOMY", help="A built-in taxonomy (such as icd9cm), a file or a folder.")
 ]
 Format = Annotated[
-    str | None, typer.Option(help="edges, levels, prefix, obo, owl, skos or rf2; recognised if left out.")
+    str | None, typer.Option(help="Its format, such as edges or obo; recognised if left out. An unknown one lists all.")
 ]
 Root = Annotated[str | None, typer.Option(help="Take only this concept and what is below it.")]
 Parent = Annotated[str | None, typer.Option(help="The column or property that points to the parent.")]
@@ -101,7 +101,7 @@ def distance(
     source: Source,
     concepts: Annotated[list[str], typer.Argument(help="Two or more concepts.")],
     distance: Annotated[
-        str, typer.Option(help="ancestors, wu_palmer, edge_weight, lin, jiang_conrath or equality.")
+        str, typer.Option(help="The semantic distance, such as wu_palmer; an unknown one lists all.")
     ] = "ancestors",
     match: Annotated[str, typer.Option(help="What the concepts are given as: id, label or code.")] = "id",
     format: Format = None,

@@ -16,8 +16,7 @@ from .._support.parameters import check_integer, check_number
 from .._support.showing import few, line
 from ..engines import Memory
 from ..errors import DataError, PlanError, TaxomaskError
-from ..evaluation import Summary, summary
-from ..measures.meaning import headline_meaning
+from ..evaluation import Summary, headline_figure, summary
 from ..methods import Method, Progress, ReverseMapping
 from ..microdata import Microdata, Schema
 from ..microdata.frames import of_kind
@@ -162,7 +161,7 @@ class RUMap:
             best = {"label": choice.point.label, "reason": choice.reason}
         return {
             "points": points,
-            "columns": [{"name": name, "meaning": headline_meaning(name)} for name in names],
+            "columns": [{"name": name, "meaning": headline_figure(name)} for name in names],
             "protected": self.protected,
             "failed": self.failed,
             "limit": max_risk,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from .evaluation import Evaluation, Risk, Summary, evaluate, measured, summary
+from ..measures import Risk
+from .evaluation import Evaluation, evaluate, measured, summary
+from .headline import HEADLINE, Summary, headline_figure
 
-__all__ = ["Evaluation", "Risk", "Summary", "evaluate", "measured", "summary"]
+__all__ = ["HEADLINE", "Evaluation", "Risk", "Summary", "evaluate", "headline_figure", "measured", "summary"]

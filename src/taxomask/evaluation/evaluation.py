@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,62 +16,21 @@ from .._support.showing import few, line, view
 from .._support.temporary import write_whole
 from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
-from ..measures import Utility, overall_loss
-from ..measures.meaning import HEADLINE, MEASURES, value_at
+from ..measures import MEASURES, Figure, Risk, Tables, Utility
+from ..measures.measure import value_at
+from ..measures.measured import all_figures, measure_all, measure_some
 from ..measures.plain import plain
-from ..measures.risk import (
-    ClassSizes,
-    IntervalDisclosure,
-    Linkage,
-    class_sizes,
-    interval_disclosure,
-    record_linkage,
-)
-from ..measures.risk.evaluation import Risk, risk_measures, risk_seconds
-from ..measures.risk.linkage_in_blocks import linkage_in_blocks
-from ..measures.side_by_side import side_by_side
-from ..measures.turns import in_turn
-from ..measures.utility._moments import same_values
-from ..measures.utility.evaluation import utility_measures, utility_seconds
-from ..measures.utility.result import mean_of
+from ..measures.side_by_side import same_values, side_by_side
 from ..methods import Method, Progress
 from ..microdata import Column, ContinuousColumn, Microdata, Role, Schema
 from ..microdata.alike import alike
 from ..microdata.frames import Frame, of_kind
 from ..report.figures import number
+from .headline import HEADLINE, Summary, disclosure_risk, summed_up
 
 __all__ = ["Evaluation", "Risk", "Summary", "evaluate", "measured", "summary"]
 
 LARGEST = 1e70
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What the headline of a release is made of: the loss of every column (None if unlinked), and the risk."""
-
-    losses: Mapping[str, float] | None
-    protected: tuple[str, ...]
-    risk: float
-    interval_disclosure: float
-    k: int
-    uniques: int
-
-    def headline(self, columns: Iterable[str] | None = None) -> dict[str, Any]:
-        """The figures that sum it up; the loss is over these columns, by default over the protected ones.
-
-        Score = (IL + DR) / 2 with IL = 100·loss and DR = 100·mean(right links, interval disclosure).
-        """
-        loss, worst_column, worst_loss = _loss_over(self.losses, self.protected if columns is None else columns)
-        return {
-            "risk": self.risk,
-            "loss": loss,
-            "worst_column": worst_column,
-            "worst_loss": worst_loss,
-            "score": (100 * loss + _disclosure_risk(self.risk, self.interval_disclosure)) / 2,
-            "interval_disclosure": self.interval_disclosure,
-            "k": self.k,
-            "uniques": self.uniques,
-        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +40,8 @@ class Evaluation:
     ``headline`` has ``risk`` (the expected share of right links; NaN for unlinked tables), ``loss`` (the mean over the
     ``protected`` columns: 0 is none, 1 is every value replaced by the average), ``worst_column`` and ``worst_loss``
     (the protected column that lost most; None if there is none), ``score`` (half of 100·loss, a quarter each of
-    100·risk and 100·interval disclosure) and what else fits on a line.
+    100·risk and 100·interval disclosure) and what else fits on a line. ``failed`` names measures that could not be
+    computed, with the error.
     """
 
     original: Microdata
@@ -92,6 +50,7 @@ class Evaluation:
     utility: Utility
     risk: Risk
     headline: Mapping[str, Any]
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         shown = (f"{HEADLINE[name].title} {number(value)}" for name, value in self.headline.items())
@@ -106,7 +65,17 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """All numbers in plain values, for JSON; ``papers`` has those with a name in the papers once more, by it."""
         values = self._values()
-        return {**values, "papers": _in_papers(values)}
+        return {**values, "papers": _in_papers(values), **({"failed": dict(self.failed)} if self.failed else {})}
+
+    def figures(self) -> Iterator[tuple[str, str, Figure, float | None]]:
+        """Every figure, those of single columns one by one: where it stands, its title, its words and its value."""
+        values = self._values()
+        for where, figure in all_figures().items():
+            value = value_at(values, where)
+            if isinstance(value, int | float):
+                yield where, figure.title, figure, value
+            elif isinstance(value, Mapping) and "*" in where:
+                yield from ((where, f"{figure.title}: {name}", figure, one) for name, one in value.items())
 
     def to_frame(self) -> Any:
         """All numbers as a table with one row each: where it stands, and its value; the kind of table evaluated."""
@@ -228,61 +197,19 @@ def measured(
     weights: ArrayLike | str | None = None,
     seed: int = 0,
 ) -> Evaluation:
-    """Measure coded tables, wherever they lie: every measure by itself, and record linkage block by block."""
+    """Measure coded tables, wherever they lie."""
     engine.map(
         _check_size, [(column,) for data in (original, released) for column in data.columns.values()], "measuring"
     )
     names = [name for name in original.columns if name in released.columns]
     pairs = engine.map(alike, [(original.columns[name], released.columns[name]) for name in names], "comparing")
     columns = dict(zip(names, pairs, strict=True))
-    costs: dict[tuple[type, str], float] = {
-        **{(Utility, name): cost for name, cost in utility_seconds(original, columns).items()},
-        **{(Risk, name): cost for name, cost in risk_seconds(original, released).items()},
-    }
-    of = [(kind, field.name) for kind in (Utility, Risk) for field in dataclasses.fields(kind)]
-    of.remove((Risk, "linkage"))
-    facts = _Facts(original, released, columns, linked, control, weights, seed)
-    items, seconds = [(facts, *one) for one in of], [costs[one] for one in of]
-    rest = sum(seconds) / (sum(costs.values()) or 1.0) if linked else 1.0
-    measuring = engine.part(0.0, rest).map(_measure, items, "measuring", main=True, costs=seconds)
-    found = dict(zip(of, measuring, strict=True))
-    found[Risk, "linkage"] = linkage_in_blocks(engine.part(rest, 1.0), original, released) if linked else None
-    utility, risk = ({name: value for (kind, name), value in found.items() if kind is one} for one in (Utility, Risk))
-    return _summed_up(original, released, protected, Utility(**utility), Risk(**risk))
-
-
-@dataclass(frozen=True, eq=False)
-class _Facts:
-    """What measures look at."""
-
-    original: Microdata
-    released: Microdata
-    columns: Mapping[str, tuple[Column, Column]]
-    linked: bool
-    control: Microdata | None
-    weights: ArrayLike | str | None
-    seed: int
-
-
-def _measure(facts: _Facts, kind: type, name: str, progress: Progress | None) -> Any:
-    """One measure."""
-    both = facts.original, facts.released
-    if kind is Risk:
-        found = risk_measures(*both, linked=facts.linked, control=facts.control, weights=facts.weights)
-        return found[name](progress)
-    rng = np.random.default_rng(facts.seed)
-    return utility_measures(*both, facts.columns, rng=rng, linked=facts.linked)[name](progress)
-
-
-def _summed_up(
-    original: Microdata, released: Microdata, protected: tuple[str, ...], utility: Utility, risk: Risk
-) -> Evaluation:
-    losses = utility.overall
-    found = _summary(None if losses is None else losses.each, protected, risk.linkage, risk.intervals, risk.classes)
-    headline = found.headline()
-    if losses is not None:  # the overall loss of an evaluation is that of its headline
-        utility = replace(utility, overall=replace(losses, overall=headline["loss"]))
-    return Evaluation(original, released, protected, utility, risk, headline)
+    found, failed = measure_all(engine, Tables(original, released, columns, linked, control, weights, seed))
+    utility, risk = Utility(found["utility"]), Risk(found["risk"])
+    headline = summed_up(protected, utility.overall, risk.linkage, risk.intervals, risk.classes).headline()
+    if utility.overall is not None:  # the overall loss of an evaluation is that of its headline
+        utility = Utility({**utility, "overall": replace(utility.overall, overall=headline["loss"])})
+    return Evaluation(original, released, protected, utility, risk, headline, failed)
 
 
 @one_thread()
@@ -290,48 +217,15 @@ def summary(
     original: Microdata, released: Microdata, protected: tuple[str, ...], *, progress: Progress | None = None
 ) -> Summary:
     """What sums up a release whose records are linked to the original ones, without the slower measures."""
-    tables = original, released
     for column in (*original.columns.values(), *released.columns.values()):
         _check_size(column)
-    seconds = risk_seconds(*tables)
-    measures = {
-        "losses": lambda _: overall_loss(*tables).each,
-        "linkage": lambda _: record_linkage(*tables),
-        "intervals": lambda _: interval_disclosure(*tables),
-        "classes": lambda _: class_sizes(*tables),
-    }
-    return _summary(protected=protected, **in_turn(measures, {**seconds, "losses": seconds["intervals"]}, progress))
-
-
-def _summary(
-    losses: Mapping[str, float] | None,
-    protected: tuple[str, ...],
-    linkage: Linkage | None,
-    intervals: IntervalDisclosure | None,
-    classes: ClassSizes,
-) -> Summary:
-    risk = linkage.expected.value if linkage is not None else math.nan
-    interval = intervals.mean if intervals is not None else math.nan
-    return Summary(losses, protected, risk, interval, classes.k, classes.uniques)
+    tables = Tables(original, released, side_by_side(original, released, linked=True))
+    keys = [(kind, name) for kind, every in MEASURES.items() for name, one in every.items() if one.headline]
+    found = measure_some(Memory().telling(progress), tables, keys, in_steps=False)
+    return summed_up(protected, **{name: one for (_, name), one in found.items()})
 
 
 # --------------------------------------------------------------------------------------- inside
-
-
-def _loss_over(losses: Mapping[str, float] | None, columns: Iterable[str]) -> tuple[float, str | None, float]:
-    """The mean loss of some columns, which of them lost most, and how much; undefined ones are left out."""
-    if losses is None:
-        return math.nan, None, math.nan
-    chosen = {name: losses[name] for name in columns}
-    loss = mean_of(chosen.values())
-    defined = {name: value for name, value in chosen.items() if not math.isnan(value)}
-    worst = max(defined, key=lambda name: defined[name], default=None)
-    return loss, worst, loss if worst is None else defined[worst]
-
-
-def _disclosure_risk(risk: float, interval_disclosure: float) -> float:
-    """DR, in percent."""
-    return 50 * (risk + interval_disclosure)
 
 
 def _differing(original: Microdata, released: Microdata) -> tuple[str, ...]:
@@ -348,12 +242,12 @@ def _in_papers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "DR": {
             "here": "50 × (headline.risk + headline.interval_disclosure)",
             "meaning": "Disclosure risk in percent: the mean of right links and interval disclosure.",
-            "value": _disclosure_risk(head["risk"], head["interval_disclosure"]) if known else None,
+            "value": disclosure_risk(head["risk"], head["interval_disclosure"]) if known else None,
         }
     }
-    for one in (HEADLINE["score"], *MEASURES):
+    for where, one in {"headline.score": HEADLINE["score"], **all_figures()}.items():
         if one.paper:
-            found[one.paper] = {"here": one.where, "meaning": one.about, "value": value_at(values, one.where)}
+            found[one.paper] = {"here": where, "meaning": one.about, "value": value_at(values, where)}
     return found
 
 

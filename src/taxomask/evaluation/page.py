@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.meaning import HEADLINE, MEASURES, value_at
-from ..measures.risk import Rate
-from ..measures.utility._moments import same_values
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
+from ..measures import MEASURES
+from ..measures.risk.linkage import WORST
+from ..measures.side_by_side import same_values
+from ..microdata import CategoricalColumn, Column, TaxonomicColumn
 from ..microdata.alike import alike
 from ..report.figures import Branch, number
+from .headline import HEADLINE, disclosure_risk
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
@@ -23,9 +24,11 @@ __all__ = ["page"]
 
 BINS, BARS, LEVELS = 30, 12, 3
 TOGETHER = 12  # columns whose correlations can be read side by side
-CHOICES = 6  # of columns that an intruder may hold: the worst are shown
 NAMED = 6  # columns that are named in a sentence
-_ABOUT = {one.where: one.about for one in MEASURES}
+_OF_CLASSES = ("risk.classes.", "risk.reidentification.", "risk.diversity.", "risk.closeness.")
+# Figures of single columns that have a table of their own, with more about them; those of all others are listed.
+_IN_TABLES = ("risk.intervals.attributes.*.value", "risk.rank_correlation.*.value", "risk.change_in_rank.*.mean",
+              "risk.diversity.*.l", "risk.closeness.*.t")  # fmt: skip
 
 
 def page(evaluation: Evaluation, done: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -50,7 +53,8 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
     if risk.linkage is not None and risk.intervals is not None:
         cards.append(_card(head, "risk", f" A random guess reaches {number(risk.linkage.expected.baseline, 2)}."))
         cards.append(_card(head, "interval_disclosure"))
-        parts = f" Here {number(100 * head['loss'])} and {number(50 * (head['risk'] + head['interval_disclosure']))}."
+        disclosure = disclosure_risk(head["risk"], head["interval_disclosure"])
+        parts = f" Here {number(100 * head['loss'])} and {number(disclosure)}."
         cards.append(_card(head, "score", parts))
     cards.append(_card(head, "k", f" Before: {risk.classes.original_k:,}."))
     cards.append(_card(head, "uniques", f" Of {risk.classes.records:,}; before {risk.classes.original_uniques:,}."))
@@ -82,29 +86,22 @@ def _same(evaluation: Evaluation, name: str) -> bool:
 
 
 def _figure(before: Column, after: Column) -> dict[str, Any]:
-    if isinstance(before, ContinuousColumn) and isinstance(after, ContinuousColumn):
-        x, y = (one.values[~np.isnan(one.values)] for one in (before, after))
-        if not len(x) or not len(y):
-            return {"figure": None}
-        edges = np.histogram_bin_edges(np.concatenate([x, y]), BINS)
-        counts = [np.histogram(one, edges)[0] / len(one) for one in (x, y)]
-        return {
-            "figure": "histogram",
-            "edges": edges.tolist(),
-            "before": counts[0].tolist(),
-            "after": counts[1].tolist(),
-        }
-    assert isinstance(before, CategoricalColumn)
-    assert isinstance(after, CategoricalColumn)
     if isinstance(before, TaxonomicColumn) and isinstance(after, TaxonomicColumn):
         return {"figure": "icicle", "tree": _tree(before, after)}
-    top = np.sort(np.argsort(-(before.counts + after.counts), kind="stable")[:BARS])
-    return {
-        "figure": "bars",
-        "labels": [str(before.categories[i]) for i in top.tolist()],
-        "before": before.counts[top].tolist(),
-        "after": after.counts[top].tolist(),
-    }
+    if isinstance(before, CategoricalColumn) and isinstance(after, CategoricalColumn):
+        top = np.sort(np.argsort(-(before.counts + after.counts), kind="stable")[:BARS])
+        return {
+            "figure": "bars",
+            "labels": [str(before.categories[i]) for i in top.tolist()],
+            "before": before.counts[top].tolist(),
+            "after": after.counts[top].tolist(),
+        }
+    x, y = (one.numbers()[~one.missing] for one in (before, after))
+    if not len(x) or not len(y):
+        return {"figure": None}
+    edges = np.histogram_bin_edges(np.concatenate([x, y]), BINS)
+    counts = [np.histogram(one, edges)[0] / len(one) for one in (x, y)]
+    return {"figure": "histogram", "edges": edges.tolist(), "before": counts[0].tolist(), "after": counts[1].tolist()}
 
 
 def _words(before: Column, after: Column) -> str:
@@ -158,18 +155,12 @@ def _totals(column: TaxonomicColumn) -> NDArray[np.int64]:
 
 
 def _changed_share(before: Column, after: Column) -> str:
-    if isinstance(before, ContinuousColumn) and isinstance(after, ContinuousColumn):
-        same = (before.values == after.values) | (before.missing & after.missing)
-    else:
-        assert isinstance(before, CategoricalColumn)
-        assert isinstance(after, CategoricalColumn)
-        same = before.codes == after.codes
-    return f"{number(100 * float(np.mean(~same)))} %" if len(same) else "–"
+    return f"{number(100 * float(np.mean(~before.same(after))))} %" if len(before) else "–"
 
 
 def _correlations(evaluation: Evaluation) -> dict[str, Any] | None:
     found = evaluation.utility.distance_correlations
-    every = list(dict.fromkeys(name for pair in found.before for name in pair))
+    every = [] if found is None else list(dict.fromkeys(name for pair in found.before for name in pair))
     if len(every) < 2:
         return None
     names = _most_changed(every, found.each) if len(every) > TOGETHER else every
@@ -196,7 +187,7 @@ def _most_changed(names: list[str], each: Mapping[tuple[str, str], float]) -> li
 
 
 def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
-    makers = (_attacks, _ranks, _changes_in_rank, _classes, _moments, _measures)
+    makers = (_attacks, _ranks, _changes_in_rank, _classes, _moments, _measures, _failed)
     return [section for section in (make(evaluation) for make in makers) if section["rows"]]
 
 
@@ -205,34 +196,22 @@ def _row(name: str, *cells: Any, about: str = "") -> dict[str, Any]:
 
 
 def _attacks(evaluation: Evaluation) -> dict[str, Any]:
-    risk = evaluation.risk
-    rates: list[tuple[str, Rate, str]] = []
-    if risk.linkage is not None:
-        rates.append(("linked by all quasi-identifiers", risk.linkage.expected, "risk.linkage.expected.value"))
-        rates.append(("linked, and no other record is as near", risk.linkage.unique, "risk.linkage.unique.value"))
-        rates += [
-            (f"linked by {', '.join(one.attributes)} only", one.expected, "risk.partial_linkage")
-            for one in risk.partial_linkage[:CHOICES]
-        ]
-    if risk.intervals is not None:
-        percent = risk.intervals.percent
-        rates += [
-            (f"{name} within {percent:g} % of the ranks", one, "risk.intervals.attributes.*.value")
-            for name, one in risk.intervals.attributes.items()
-        ]
-    rates += [
-        (f"{name} guessed from the nearest record: {level}", guess.targets, "risk.inference")
-        for name, one in risk.inference.items()
-        for level, guess in one.levels.items()
+    rows = [
+        (name, (rate.value, rate.low, rate.high, rate.baseline), figure.about)
+        for measure in MEASURES["risk"].values()
+        for figure in measure.figures
+        if figure.rates is not None and evaluation.risk[measure.name] is not None
+        for name, rate in figure.rates(evaluation.risk[measure.name]).items()
     ]
     about = "Shares of records, each with its 95 % interval and what a random guess reaches."
-    if len(risk.partial_linkage) > CHOICES:
-        about += f" Of {len(risk.partial_linkage)} choices of one or two columns the {CHOICES} worst are shown."
+    choices = len(evaluation.risk.partial_linkage)
+    if choices > WORST:
+        about += f" Of {choices} choices of one or two columns the {WORST} worst are shown."
     return {
         "title": "What an intruder could learn",
         "about": about,
         "header": ["attack", "share", "from", "to", "random guess"],
-        "rows": _told_once((name, (one.value, one.low, one.high, one.baseline), where) for name, one, where in rates),
+        "rows": _told_once(rows),
     }
 
 
@@ -240,9 +219,9 @@ def _told_once(rows: Iterable[tuple[str, tuple[Any, ...], str]]) -> list[dict[st
     """Rows, with what a figure means beside the first of its kind."""
     told: set[str] = set()
     found = []
-    for name, cells, where in rows:
-        found.append(_row(name, *cells, about="" if where in told else _ABOUT[where]))
-        told.add(where)
+    for name, cells, about in rows:
+        found.append(_row(name, *cells, about="" if about in told else about))
+        told.add(about)
     return found
 
 
@@ -263,7 +242,7 @@ def _ranks(evaluation: Evaluation) -> dict[str, Any]:
         "rows": [
             _row(
                 name,
-                risk.rank_correlation[name].value,
+                risk.rank_correlation[name].value if name in risk.rank_correlation else None,
                 one.unchanged.value,
                 one.mean,
                 one.baseline,
@@ -276,7 +255,7 @@ def _ranks(evaluation: Evaluation) -> dict[str, Any]:
 
 def _changes_in_rank(evaluation: Evaluation) -> dict[str, Any]:
     counts = {name: one.counts for name, one in evaluation.risk.change_in_rank.items()}
-    changes = max(counts.values(), key=len, default={})
+    changes: Mapping[str, int] = max(counts.values(), key=len, default={})
     return {
         "title": "Records by change in rank",
         "about": "How many records moved by how many ranks.",
@@ -286,16 +265,13 @@ def _changes_in_rank(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _classes(evaluation: Evaluation) -> dict[str, Any]:
-    risk = evaluation.risk
-    found, of_classes = risk.reidentification, risk.classes
-    rows: list[tuple[str, tuple[Any, ...], str]] = [
-        ("records alone in their class", (of_classes.original_uniques, of_classes.uniques), "risk.classes.uniques"),
-        ("smallest class (k)", (of_classes.original_k, of_classes.k), "risk.classes.k"),
-        ("highest prosecutor risk", (None, found.prosecutor.highest), "risk.reidentification.prosecutor.highest"),
-        ("marketer risk", (None, found.marketer.value), "risk.reidentification.marketer.value"),
-    ]
-    rows += [(f"l-diversity of {name}", (None, one.l), "risk.diversity.*.l") for name, one in risk.diversity.items()]
-    rows += [(f"t-closeness of {name}", (None, one.t), "risk.closeness.*.t") for name, one in risk.closeness.items()]
+    sizes = evaluation.risk.classes
+    before = {"risk.classes.k": sizes.original_k, "risk.classes.uniques": sizes.original_uniques}
+    rows = (
+        (title, (before.get(where), value), one.about)
+        for where, title, one, value in evaluation.figures()
+        if where.startswith(_OF_CLASSES)
+    )
     return {
         "title": "Classes of records that look alike",
         "about": "Records with the same values of all quasi-identifiers form a class.",
@@ -306,7 +282,7 @@ def _classes(evaluation: Evaluation) -> dict[str, Any]:
 
 def _moments(evaluation: Evaluation) -> dict[str, Any]:
     changes = evaluation.utility.differences
-    names = [name for name in evaluation.released.columns if not _same(evaluation, name)]
+    names = [name for name in evaluation.released.columns if changes is not None and not _same(evaluation, name)]
     return {
         "title": "Means and variances",
         "about": "Relative changes in the columns that changed; of categories and codes, those of their marginality.",
@@ -316,20 +292,30 @@ def _moments(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _measures(evaluation: Evaluation) -> dict[str, Any]:
-    """Every measure that is one figure, under our name and that of the papers."""
+    """Every measure, under our name and that of the papers, but for those that have a table of their own."""
     values = evaluation.to_dict()
     disclosure = values["papers"]["DR"]
     rows = [
         _row(HEADLINE["score"].title, "Score", values["headline"]["score"], about=HEADLINE["score"].about),
         _row("disclosure risk", "DR", disclosure["value"], about=disclosure["meaning"]),
     ]
-    for one in MEASURES:
-        value = value_at(values, one.where)
-        if isinstance(value, int | float):
-            rows.append(_row(one.title, one.paper or "–", value, about=one.about))
+    rows += _told_once(
+        (title, (one.paper or "–", value), one.about)
+        for where, title, one, value in evaluation.figures()
+        if where not in _IN_TABLES
+    )
     return {
         "title": "Every measure, with its name in the papers",
         "about": "Of losses 0 is none. But for the loss itself they are over all columns, untouched ones included.",
         "header": ["measure", "in the papers", "value"],
         "rows": rows,
+    }
+
+
+def _failed(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "title": "What could not be measured",
+        "about": "Something went wrong in these measures, which is a mistake in them and not in the table.",
+        "header": ["measure", "error"],
+        "rows": [_row(name, error) for name, error in evaluation.failed.items()],
     }

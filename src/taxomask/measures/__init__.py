@@ -1,8 +1,10 @@
-"""What a release costs."""
+"""What a release costs and what it risks."""
 
 from __future__ import annotations
 
 from .combining import Combined, combine
+from .measure import Figure, Measure, Tables
+from .measured import MEASURES, Risk, Utility, measure_utility
 from .utility import (
     ChapterCounts,
     InformationLoss,
@@ -13,13 +15,11 @@ from .utility import (
     Result,
     SquaredError,
     TableLoss,
-    Utility,
     chapter_counts,
     distance_correlations,
     distance_variances,
     entropy_loss,
     information_loss,
-    measure_utility,
     overall_loss,
     probabilistic_loss,
     propensity,
@@ -36,35 +36,10 @@ from .utility import (
 )
 
 __all__ = [
-    "ChapterCounts",
-    "Combined",
-    "InformationLoss",
-    "Loss",
-    "ProbabilisticLoss",
-    "Propensity",
-    "RelativeDifferences",
-    "Result",
-    "SquaredError",
-    "TableLoss",
-    "Utility",
-    "chapter_counts",
-    "combine",
-    "distance_correlations",
-    "distance_variances",
-    "entropy_loss",
-    "information_loss",
-    "measure_utility",
-    "overall_loss",
-    "probabilistic_loss",
-    "propensity",
-    "rank_correlations",
-    "regression_overlap",
-    "relative_differences",
-    "relative_differences_in_samples",
-    "root_mean_square_errors",
-    "semantic_means",
-    "squared_error",
-    "squared_errors",
-    "table_loss",
-    "total_distance",
-]
+    "MEASURES", "ChapterCounts", "Combined", "Figure", "InformationLoss", "Loss", "Measure", "ProbabilisticLoss",
+    "Propensity", "RelativeDifferences", "Result", "Risk", "SquaredError", "TableLoss", "Tables", "Utility",
+    "chapter_counts", "combine", "distance_correlations", "distance_variances", "entropy_loss", "information_loss",
+    "measure_utility", "overall_loss", "probabilistic_loss", "propensity", "rank_correlations", "regression_overlap",
+    "relative_differences", "relative_differences_in_samples", "root_mean_square_errors", "semantic_means",
+    "squared_error", "squared_errors", "table_loss", "total_distance",
+]  # fmt: skip

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microdata import CategoricalColumn, Column, ContinuousColumn
+from ..microdata import CategoricalColumn, Column
 from ..semantics.ordering import category_ranks
 
 __all__ = ["Places", "places", "ranks"]
@@ -20,12 +20,10 @@ def places(before: Column, after: Column) -> tuple[Places, Places]:
 
     Categories are ordered by their marginality in the original table, then as in the taxonomy (or as they are sorted).
     """
-    if isinstance(before, ContinuousColumn) and isinstance(after, ContinuousColumn):
-        return _sorted(before.values), _sorted(after.values)
-    assert isinstance(before, CategoricalColumn)
-    assert isinstance(after, CategoricalColumn)
-    order = np.append(category_ranks(before), np.int32(-1))
-    return order[before.codes], order[after.codes]
+    if isinstance(before, CategoricalColumn) and isinstance(after, CategoricalColumn):
+        order = np.append(category_ranks(before), np.int32(-1))
+        return order[before.codes], order[after.codes]
+    return _sorted(before.numbers()), _sorted(after.numbers())
 
 
 def ranks(places: Places) -> tuple[NDArray[np.float64], float]:

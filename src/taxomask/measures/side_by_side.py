@@ -8,7 +8,7 @@ from ..errors import DataError, SchemaError, did_you_mean
 from ..microdata import Column, Microdata
 from ..microdata.alike import alike
 
-__all__ = ["side_by_side"]
+__all__ = ["same_values", "side_by_side"]
 
 
 def side_by_side(
@@ -30,3 +30,8 @@ def side_by_side(
             if name not in columns:
                 raise SchemaError(f"there is no coded column {name!r} to compare.", hint=did_you_mean(name, columns))
     return {name: alike(original.columns[name], released.columns[name]) for name in names}
+
+
+def same_values(x: Column, y: Column) -> bool:
+    """Whether two columns in one numbering of the categories have the same values, record by record."""
+    return len(x) == len(y) and bool(x.same(y).all())

@@ -33,6 +33,14 @@ class Column(ABC):
         """Where the value is missing."""
 
     @abstractmethod
+    def numbers(self) -> NDArray[np.float64]:
+        """The values of a continuous column, or the codes of categories; NaN where missing."""
+
+    def same(self, other: Column) -> NDArray[np.bool_]:
+        """Where another version of the column, in the same numbering of the categories, holds the same."""
+        return (self.numbers() == other.numbers()) | (self.missing & other.missing)
+
+    @abstractmethod
     def take(self, rows: ArrayLike) -> Self:
         """The column of these rows only (positions, or a mask)."""
 
@@ -56,6 +64,9 @@ class ContinuousColumn(Column):
     @property
     def missing(self) -> NDArray[np.bool_]:
         return np.isnan(self.values)
+
+    def numbers(self) -> NDArray[np.float64]:
+        return self.values
 
     def with_values(self, values: ArrayLike) -> ContinuousColumn:
         """The same attribute with other values."""
@@ -95,6 +106,9 @@ class CategoricalColumn(Column):
     @property
     def missing(self) -> NDArray[np.bool_]:
         return self.codes < 0
+
+    def numbers(self) -> NDArray[np.float64]:
+        return np.where(self.missing, np.nan, self.codes)
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

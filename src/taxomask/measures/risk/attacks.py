@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._support.parameters import check_integer
 from ...errors import DataError
-from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ...microdata import CategoricalColumn, Column, Kind, Microdata, TaxonomicColumn
 from ...partition.nearest import Neighbours
 from ...records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
 from ..plain import Result
@@ -94,13 +94,7 @@ def reverse_mapping_attack(
 def _numbers(first: Column, second: Column) -> tuple[Whole, Whole]:
     """Two versions of a column as places in their common order, missing ones last."""
     one, other = in_one_numbering(first, second)
-    if isinstance(one, ContinuousColumn) and isinstance(other, ContinuousColumn):
-        both = np.concatenate([one.values, other.values])
-    else:
-        assert isinstance(one, CategoricalColumn)
-        assert isinstance(other, CategoricalColumn)
-        both = np.concatenate([one.codes, other.codes]).astype(float)
-        both[both < 0] = np.nan
+    both = np.concatenate([one.numbers(), other.numbers()])
     numbers = np.unique(both, return_inverse=True)[1].astype(np.int64, copy=False)
     return numbers[: len(one)], numbers[len(one) :]
 
@@ -201,10 +195,8 @@ def _sights(x: Column, z: Column, k: int) -> list[_Window | _Code]:
     if x.missing.any() or z.missing.any():
         known, there = x.missing.astype(float), z.missing.astype(float)
         found.append(_Window(NumberTerm(name, there, 0.0, 1.0), known, known))
-    if isinstance(x, ContinuousColumn) or x.attribute.kind == Kind.ORDINAL:
+    if x.attribute.kind == Kind.ORDINAL or not (isinstance(x, CategoricalColumn) and isinstance(z, CategoricalColumn)):
         return [*found, _window(x, z, k)]
-    assert isinstance(x, CategoricalColumn)
-    assert isinstance(z, CategoricalColumn)
     if isinstance(x, TaxonomicColumn):
         apart = _apart(x, k)
         known, there = (np.where(column.missing, len(apart) - 1, column.codes) for column in (x, z))

@@ -10,21 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._support.parameters import check_number
 from ...errors import DataError, SchemaError, did_you_mean
-from ...microdata import Column, ContinuousColumn, Microdata
+from ...microdata import Column, ContinuousColumn, Microdata, Role
+from ..measure import Figure, Measure
 from ..plain import Result
 from ..side_by_side import side_by_side
 from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
 __all__ = [
-    "ClassRisk",
-    "ClassSizes",
-    "IndividualRisk",
-    "Reidentification",
-    "class_sizes",
-    "individual_risk",
-    "reidentification",
-]
+    "CLASSES", "INDIVIDUAL", "REIDENTIFICATION", "ClassRisk", "ClassSizes", "IndividualRisk", "Reidentification",
+    "class_sizes", "individual_risk", "reidentification",
+]  # fmt: skip
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -252,3 +248,46 @@ def _weights(released: Microdata, weights: ArrayLike | str) -> Float:
     if not (np.isfinite(weight) & (weight > 0)).all():
         raise DataError("some weights are missing or not above 0.", hint="A record stands for at least itself.")
     return weight
+
+
+CLASSES = Measure(
+    "classes",
+    title="smallest class",
+    about="The fewest records that share all released quasi-identifiers.",
+    paper="k",
+    unit="records",
+    compute=lambda tables, _: class_sizes(*tables.both),
+    seconds=lambda tables: 1e-7 * tables.n * tables.known,
+    where="k",
+    columns=Role.QUASI_IDENTIFIER,
+    headline=True,
+    more=(
+        Figure("uniques", "unique records", "Records that share their released quasi-identifiers with no other one."),
+    ),
+)
+_FROM = "from the sizes of classes of equal quasi-identifiers"
+REIDENTIFICATION = Measure(
+    "reidentification",
+    title="highest prosecutor risk",
+    about=f"The chance to find the easiest person, known to be in the table, {_FROM}.",
+    paper="prosecutor risk",
+    compute=lambda tables, _: reidentification(*tables.both),
+    seconds=lambda tables: 5e-8 * tables.n * tables.known,
+    where="prosecutor.highest",
+    columns=Role.QUASI_IDENTIFIER,
+    more=(
+        Figure(
+            "marketer.value", "marketer risk", f"The share of all records linked rightly, {_FROM}.", "marketer risk"
+        ),
+    ),
+)
+INDIVIDUAL = Measure(
+    "individual",
+    title="people found in the population",
+    about="How many records of a survey would be found in the population, from the weights.",
+    unit="records",
+    compute=lambda tables, _: None if tables.weights is None else individual_risk(*tables.both, tables.weights),
+    seconds=lambda tables: 1e-7 * tables.n,
+    where="expected",
+    columns=Role.QUASI_IDENTIFIER,
+)

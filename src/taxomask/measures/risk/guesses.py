@@ -82,7 +82,7 @@ def confidential_codes(
             hint="Leave levels out for this attribute.",
         )
     if isinstance(columns[0], ContinuousColumn):
-        codes, size = _numbered([column.values for column in columns])  # type: ignore[attr-defined]
+        codes, size = _numbered([column.numbers() for column in columns])
     else:
         columns = [by_meaning(column) for column in in_one_numbering(*columns)]
         codes = [column.codes.astype(np.int64) for column in columns]  # type: ignore[attr-defined]

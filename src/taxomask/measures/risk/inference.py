@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
-from ...microdata import Microdata
+from ...microdata import Microdata, Role
 from ...partition.nearest import Distinct, Neighbours
 from ...records import RecordDistance
+from ..measure import Measure, telling
 from ..plain import Result
 from .guesses import Runs, Tally, confidential_codes
 from .inputs import check_records, chosen, in_one_numbering
 from .linkage import Scale
 from .rates import Rate
 
-__all__ = ["Guess", "Inference", "inference"]
+__all__ = ["INFERENCE", "Guess", "Inference", "inference"]
 
 Whole = NDArray[np.int64]
 
@@ -144,3 +145,22 @@ def _members(distinct: Distinct, points: NDArray[np.int32], counts: Whole) -> tu
     whose = np.repeat(np.repeat(np.arange(len(counts)), counts), sizes)
     offset = np.arange(len(whose)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return distinct.records[np.repeat(distinct.start[points], sizes) + offset], whose
+
+
+INFERENCE = Measure(
+    "inference",
+    title="guessed from the nearest record",
+    about="The share of confidential values guessed rightly from the nearest released record.",
+    compute=lambda tables, told: {
+        name: inference(*tables.both, name, control=tables.control) for name in telling(tables.confidential, told)
+    },
+    seconds=lambda tables: 2.5e-6 * tables.n * len(tables.confidential),
+    where="",
+    columns=Role.CONFIDENTIAL,
+    otherwise={},
+    rates=lambda found: {
+        f"{name} guessed from the nearest record: {level}": guess.targets
+        for name, one in found.items()
+        for level, guess in one.levels.items()
+    },
+)

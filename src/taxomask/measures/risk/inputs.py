@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError, SchemaError, did_you_mean
-from ...microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
+from ...microdata import CategoricalColumn, Column, Microdata
 from ...microdata.alike import alike
 
 __all__ = ["check_linked", "check_records", "chosen", "class_numbers", "in_one_numbering"]
@@ -72,5 +72,4 @@ def class_numbers(columns: Iterable[Column]) -> NDArray[np.int64]:
 def _codes(column: Column) -> NDArray[np.int64]:
     if isinstance(column, CategoricalColumn):
         return column.codes.astype(np.int64) + 1
-    assert isinstance(column, ContinuousColumn)
-    return np.unique(column.values, return_inverse=True)[1].astype(np.int64, copy=False)
+    return np.unique(column.numbers(), return_inverse=True)[1].astype(np.int64, copy=False)

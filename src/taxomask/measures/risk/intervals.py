@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
-from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ...microdata import CategoricalColumn, Column, Kind, Microdata, Role, TaxonomicColumn
+from ..measure import Measure
 from ..plain import Result
 from ..ranks import places, ranks
 from ..side_by_side import side_by_side
 from .inputs import check_linked, chosen
 from .rates import Rate
 
-__all__ = ["IntervalDisclosure", "RankCorrelation", "interval_disclosure", "rank_correlation"]
+__all__ = [
+    "INTERVALS", "RANK_CORRELATION", "IntervalDisclosure", "RankCorrelation", "interval_disclosure", "rank_correlation",
+]  # fmt: skip
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -71,14 +74,9 @@ def _disclosure(before: Column, after: Column, percent: float) -> Rate:
         return Rate.of(0, 0, 0.0)
     x, z = before.take(present), after.take(present)
     reach = int(percent * n / 100)
-    if isinstance(z, CategoricalColumn) and z.attribute.kind != Kind.ORDINAL:
-        assert isinstance(x, CategoricalColumn)
+    if isinstance(x, CategoricalColumn) and isinstance(z, CategoricalColumn) and z.attribute.kind != Kind.ORDINAL:
         return _semantic(x, z, reach)
-    return _ranked(_numbers(x), _numbers(z), reach)
-
-
-def _numbers(column: Column) -> Float:
-    return column.values if isinstance(column, ContinuousColumn) else column.codes.astype(float)  # type: ignore[attr-defined]
+    return _ranked(x.numbers(), z.numbers(), reach)
 
 
 def _ranked(x: Float, z: Float, reach: int) -> Rate:
@@ -157,3 +155,34 @@ def _correlation(before: Column, after: Column) -> RankCorrelation:
     middle = np.arctanh(np.clip(r, -1 + 1e-15, 1 - 1e-15))
     low, high = (r, r) if abs(r) == 1 and n > 3 else np.tanh([middle - half, middle + half])
     return RankCorrelation(r, float(low), float(high), 0.0, n)
+
+
+INTERVALS = Measure(
+    "intervals",
+    title="disclosed in an interval",
+    about="The share of original values close to the released one: within 5 % of the ranks, or among the nearest "
+    "codes.",
+    paper="rank-interval disclosure",
+    compute=lambda tables, _: interval_disclosure(*tables.both),
+    seconds=lambda tables: 2e-7 * tables.n * tables.known,
+    where="attributes.*.value",
+    columns=Role.QUASI_IDENTIFIER,
+    needs_links=True,
+    headline=True,
+    rates=lambda found: {
+        f"{name} within {found.percent:g} % of the ranks": rate for name, rate in found.attributes.items()
+    },
+)
+RANK_CORRELATION = Measure(
+    "rank_correlation",
+    title="ranks kept",
+    about="The rank correlation of original and released values: 1 gives the order away, 0 is a random order.",
+    paper="r_xz",
+    unit="correlation",
+    compute=lambda tables, _: rank_correlation(*tables.both),
+    seconds=lambda tables: 1e-7 * tables.n * tables.known,
+    where="*.value",
+    columns=Role.QUASI_IDENTIFIER,
+    needs_links=True,
+    otherwise={},
+)

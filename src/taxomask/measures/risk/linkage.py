@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import Literal
 
 import numpy as np
@@ -12,17 +13,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._support.parameters import check_integer
 from ...errors import DataError
-from ...microdata import Microdata
+from ...microdata import Microdata, Role
 from ...partition.nearest import Neighbours
 from ...records import RecordDistance
+from ..measure import Measure
 from ..plain import Result
 from ..side_by_side import side_by_side
 from .inputs import check_linked, check_records, chosen
 from .rates import Rate
 
-__all__ = ["Linkage", "own_distances", "partial_linkage", "record_linkage", "spaces", "summed_up"]
+__all__ = [
+    "PARTIAL_LINKAGE", "WORST", "Linkage", "own_distances", "partial_linkage", "record_linkage", "spaces", "summed_up",
+]  # fmt: skip
 
 Scale = Literal["balanced", "paper"]
+
+SMALL = 20_000  # records up to which linkage by every pair of attributes is a matter of seconds
+WORST = 6  # choices of attributes that are shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,3 +167,17 @@ def _truth(original: Microdata, released: Microdata, truth: ArrayLike | None) ->
             hint="Give the position of the original record of every released one.",
         )
     return own
+
+
+PARTIAL_LINKAGE = Measure(
+    "partial_linkage",
+    title="linked by some quasi-identifiers",
+    about="The share linked rightly by an intruder who holds these columns only.",
+    compute=lambda tables, _: partial_linkage(*tables.both, most=2 if tables.n <= SMALL else 1),
+    seconds=lambda tables: 1e-7 * tables.n * (comb(tables.known + 1, 2) if tables.n <= SMALL else tables.known),
+    where="",
+    columns=Role.QUASI_IDENTIFIER,
+    needs_links=True,
+    otherwise=(),
+    rates=lambda found: {f"linked by {', '.join(one.attributes)} only": one.expected for one in found[:WORST]},
+)

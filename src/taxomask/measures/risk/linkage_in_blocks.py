@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engines import Engine
-from ...microdata import Microdata
+from ...microdata import Microdata, Role
 from ...partition import median_cuts, members
 from ...partition.extent import Extent
 from ...partition.nearest import Distinct, Nearest, Neighbours
 from ...records import RecordDistance
+from ..measure import Figure, Measure
 from .inputs import chosen
-from .linkage import Linkage, own_distances, spaces, summed_up
+from .linkage import Linkage, own_distances, record_linkage, spaces, summed_up
 
-__all__ = ["linkage_in_blocks"]
+__all__ = ["LINKAGE", "linkage_in_blocks"]
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -102,3 +103,28 @@ def _joined(
     for some, (far, counts) in zip(rows, found, strict=True):
         reach[some], ties[some] = far, counts
     return summed_up(names, own <= reach[point], ties[point], len(own))
+
+
+LINKAGE = Measure(
+    "linkage",
+    title="linked by all quasi-identifiers",
+    about="The share of records linked rightly with the nearest original one; of equally near ones one is drawn.",
+    paper="record linkage",
+    compute=lambda tables, _: record_linkage(*tables.both),
+    seconds=lambda tables: 2e-6 * tables.n * tables.known,
+    where="expected.value",
+    columns=Role.QUASI_IDENTIFIER,
+    needs_links=True,
+    headline=True,
+    on_engine=lambda engine, tables: linkage_in_blocks(engine, *tables.both),
+    rates=lambda found: {"linked by all quasi-identifiers": found.expected},
+    more=(
+        Figure(
+            "unique.value",
+            "linked for sure",
+            "The share of records whose own original is nearer than any other.",
+            "record linkage, unique",
+            lambda found: {"linked, and no other record is as near": found.unique},
+        ),
+    ),
+)

@@ -103,14 +103,13 @@ class Design:
 
 
 def _part(name: str, original: Column, released: Column) -> Part:
-    if ordered(original):
+    if ordered(original) or not isinstance(original, CategoricalColumn):
         before, after = numbers(original), numbers(released)
         gaps = bool(original.missing.any() or released.missing.any())
         names = (name, f"{name}: missing") if gaps else (name,)
         values = present(before) if len(present(before)) else present(after)
         middle = float((values - values.min()).mean() + values.min()) if len(values) else 0.0
         return Part(names, middle, unit_of(before, after))
-    assert isinstance(original, CategoricalColumn)
     groups, labels = _chapters(original) if isinstance(original, TaxonomicColumn) else _categories(original)
     missing = len(labels)
     groups = np.append(groups, missing)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind
+from ...microdata import Column, Kind
 
 __all__ = [
     "complete",
@@ -17,7 +17,6 @@ __all__ = [
     "ordered",
     "present",
     "relative",
-    "same_values",
     "spread",
     "sum_of_products",
     "unit_of",
@@ -33,10 +32,7 @@ def ordered(column: Column) -> bool:
 
 def numbers(column: Column) -> Float:
     """The values of a continuous attribute, or the positions (from 1) of an ordinal one; NaN where missing."""
-    if isinstance(column, ContinuousColumn):
-        return column.values
-    assert isinstance(column, CategoricalColumn)
-    return np.where(column.missing, np.nan, column.codes + 1.0)
+    return column.numbers() + 1 if column.attribute.kind == Kind.ORDINAL else column.numbers()
 
 
 def complete(x: Float, y: Float) -> tuple[Float, Float]:
@@ -93,14 +89,3 @@ def relative(before: float, after: float, scale: float) -> float:
     if abs(before) <= rounding:
         return 0.0 if abs(after) <= rounding else math.nan
     return abs(after - before) / abs(before)
-
-
-def same_values(x: Column, y: Column) -> bool:
-    """Whether two columns in one numbering of the categories have the same values, record by record."""
-    if len(x) != len(y):
-        return False
-    if isinstance(x, ContinuousColumn) and isinstance(y, ContinuousColumn):
-        return bool(np.array_equal(x.values, y.values, equal_nan=True))
-    assert isinstance(x, CategoricalColumn)
-    assert isinstance(y, CategoricalColumn)
-    return bool(np.array_equal(x.codes, y.codes))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...microdata import Microdata, TaxonomicColumn
+from ...microdata import Kind, Microdata, TaxonomicColumn
+from ..measure import Measure
 from ..side_by_side import side_by_side
 from .result import Loss, Result, mean_of
 
-__all__ = ["ChapterCounts", "chapter_counts"]
+__all__ = ["CHAPTERS", "ChapterCounts", "chapter_counts"]
 
 Float = NDArray[np.float64]
 
@@ -28,10 +28,6 @@ class ChapterCounts(Result):
 
     loss: Loss
     counts: Mapping[str, Mapping[str, tuple[float, float]]]
-
-    def to_dict(self) -> dict[str, Any]:
-        counts = {name: {one: list(pair) for one, pair in every.items()} for name, every in self.counts.items()}
-        return {"loss": self.loss.to_dict(), "counts": counts}
 
 
 def chapter_counts(original: Microdata, released: Microdata, attributes: Iterable[str] | None = None) -> ChapterCounts:
@@ -80,3 +76,14 @@ def below(column: TaxonomicColumn) -> Float:
         if count:
             total[closure.ancestors(position)] += count
     return total
+
+
+CHAPTERS = Measure(
+    "chapters",
+    title="branches of a taxonomy",
+    about="The share of records that would have to change the branch, the mean over levels and columns.",
+    compute=lambda tables, _: chapter_counts(*tables.aligned),
+    seconds=lambda tables: 1e-8 * tables.cells,
+    where="loss.overall",
+    columns=(Kind.TAXONOMIC,),
+)

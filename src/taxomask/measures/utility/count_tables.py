@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from ...methods import Progress
 from ...microdata import CategoricalColumn, Kind, Microdata
+from ..measure import CATEGORIES, Figure, Measure, telling
 from ..side_by_side import side_by_side
 from .result import Loss, Result, pairs
 
-__all__ = ["TableLoss", "entropy_loss", "table_loss"]
+__all__ = ["ENTROPY", "TABLES", "TableLoss", "entropy_loss", "table_loss"]
 
 Codes = NDArray[np.int64]
 
@@ -55,14 +56,12 @@ def table_loss(
     cells: dict[Any, int] = {}
     appeared: dict[Any, int] = {}
     keys = [*((name,) for name in columns), *pairs(columns)]
-    for number, key in enumerate(keys, start=1):
+    for key in telling(keys, progress):
         sizes = [len(columns[name][0].categories) for name in key]
         before, after = (_joint([columns[name][when].codes for name in key], sizes) for when in (0, 1))
         name = key if len(key) > 1 else key[0]
         losses[name], appeared[name] = _relative_counts(before, after, scale)
         cells[name] = int(np.prod([_categories(columns[one][0]) for one in key]))
-        if progress is not None:
-            progress(number / len(keys))
     per_cell = {key: losses[key] / cells[key] if cells[key] else 0.0 for key in losses}
     total, size = sum(losses.values()), sum(cells.values())
     return TableLoss(
@@ -129,3 +128,28 @@ def _relative_counts(before: Codes, after: Codes, scale: float) -> tuple[float, 
 
 def _categories(column: CategoricalColumn) -> int:
     return len(column.categories) if column.attribute.kind == Kind.ORDINAL else int((column.counts > 0).sum())
+
+
+ENTROPY = Measure(
+    "entropy",
+    title="entropy",
+    about="How many bits about the original categories the released ones leave open, over all records.",
+    paper="EBIL",
+    unit="bits",
+    compute=lambda tables, _: entropy_loss(*tables.aligned),
+    seconds=lambda tables: 5e-9 * tables.cells,
+    columns=CATEGORIES,
+    needs_links=True,
+)
+TABLES = Measure(
+    "tables",
+    title="tables of counts",
+    about="The relative changes of all counts in tables of one or two categorical columns, summed.",
+    paper="CTBIL'",
+    unit="relative change",
+    compute=lambda tables, told: table_loss(*tables.aligned, progress=told),
+    seconds=lambda tables: (1e-4 + 1e-8 * tables.n) * tables.pairs,
+    where="relative.overall",
+    columns=CATEGORIES,
+    more=(Figure("per_cell.overall", "tables of counts, per cell", "The same per cell of a table.", "ACTBIL'"),),
+)

@@ -13,12 +13,16 @@ from ..._support.parameters import check_integer, check_number
 from ...methods import Progress
 from ...microdata import CategoricalColumn, Column, Microdata
 from ...semantics import category_marginality
-from ..side_by_side import side_by_side
+from ..measure import Figure, Measure, telling
+from ..side_by_side import same_values, side_by_side
 from ._covariances import NominalCovariances, NumberCovariances
-from ._moments import covariance, numbers, ordered, present, relative, same_values
+from ._moments import covariance, numbers, ordered, present, relative
 from .result import Loss, Result, mean_of, pairs
 
-__all__ = ["RelativeDifferences", "relative_differences", "relative_differences_in_samples"]
+__all__ = [
+    "DIFFERENCES", "DIFFERENCES_IN_SAMPLES", "RelativeDifferences", "relative_differences",
+    "relative_differences_in_samples",
+]  # fmt: skip
 
 Columns = Mapping[str, Column]
 Parts = Mapping[Any, float]
@@ -73,14 +77,12 @@ def relative_differences_in_samples(
     columns = side_by_side(original, released, attributes, linked=linked)
     same = {name for name, pair in columns.items() if linked and same_values(*pair)}  # in every sample, then
     found: list[RelativeDifferences] = []
-    for number in range(samples):
+    for _ in telling(range(samples), progress):
         rows = _sample(rng, original.n, share)
         others = rows if linked else _sample(rng, released.n, share)
         before = {name: x.take(rows) for name, (x, _) in columns.items()}
         after = {name: before[name] if name in same else y.take(others) for name, (_, y) in columns.items()}
         found.append(_compared(_Statistics(before, same), _Statistics(after, same)))
-        if progress is not None:
-            progress((number + 1) / samples)
     names = list(columns)
     kinds = {name: ordered(x) for name, (x, _) in columns.items()}
     return RelativeDifferences(
@@ -135,11 +137,10 @@ class _Statistics:
         for name, column in self.columns.items():
             if name in self.skip:
                 continue
-            if ordered(column):
-                self._numbers(name, numbers(column))
-            else:
-                assert isinstance(column, CategoricalColumn)
+            if isinstance(column, CategoricalColumn) and not ordered(column):
                 self._categories(name, column)
+            else:
+                self._numbers(name, numbers(column))
         of_numbers = NumberCovariances({name: numbers(one) for name, one in self.columns.items() if ordered(one)})
         of_categories = NominalCovariances(
             {name: one for name, one in self.columns.items() if isinstance(one, CategoricalColumn) and not ordered(one)}
@@ -167,3 +168,46 @@ class _Statistics:
         self.means[name] = float(m[counts > 0].min()) if n else np.nan
         self.variances[name] = float(m @ counts / n) if n else np.nan
         self.sizes[name] = self.variance_scales[name] = 1.0
+
+
+DIFFERENCES = Measure(
+    "differences",
+    title="means",
+    about="The mean relative change of the means of columns; of codes, of their least marginality.",
+    paper="Δ(mean)",
+    unit="relative change",
+    compute=lambda tables, _: relative_differences(*tables.aligned),
+    seconds=lambda tables: 3e-9 * tables.n * tables.pairs,
+    where="means.overall",
+    more=(
+        Figure(
+            "variances.overall",
+            "variances",
+            "The mean relative change of the variances of columns; of codes, of their marginality.",
+            "Δ(variance)",
+        ),
+        Figure(
+            "covariances.overall",
+            "covariances",
+            "The mean relative change of the covariances of pairs of numbers, and of pairs of codes.",
+            "Δ(covariance)",
+        ),
+    ),
+)
+_IN_A_SAMPLE = "The mean relative change of {} for somebody who uses a random tenth of the records"
+DIFFERENCES_IN_SAMPLES = Measure(
+    "differences_in_samples",
+    title="means in samples",
+    about=f"{_IN_A_SAMPLE.format('means')}, over 100 samples.",
+    paper="Δ̄(mean)",
+    unit="relative change",
+    compute=lambda tables, told: relative_differences_in_samples(
+        *tables.aligned, rng=tables.rng, samples=tables.samples, linked=tables.linked, progress=told
+    ),
+    seconds=lambda tables: tables.samples * (1.5e-4 * tables.changed_pairs + 1e-4 * len(tables.columns)),
+    where="means.overall",
+    more=tuple(
+        Figure(f"{what}s.overall", f"{what}s in samples", f"{_IN_A_SAMPLE.format(f'{what}s')}.", f"Δ̄({what})")
+        for what in ("variance", "covariance")
+    ),
+)

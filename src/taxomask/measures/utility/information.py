@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import Kind, Microdata
+from ..measure import Figure, Measure
 from ..side_by_side import side_by_side
 from ._moments import complete, correlation, covariance, numbers, present, relative, spread, unit_of
 from .result import Loss, Result, mean_of, pairs
 
-__all__ = ["InformationLoss", "ProbabilisticLoss", "information_loss", "probabilistic_loss"]
+__all__ = [
+    "INFORMATION", "PROBABILISTIC", "InformationLoss", "ProbabilisticLoss", "information_loss", "probabilistic_loss",
+]  # fmt: skip
 
 Float = NDArray[np.float64]
 Pair = tuple[Float, Float]
@@ -229,3 +232,53 @@ def _mean(x: Float) -> float:
 def _variance(x: Float) -> float:
     values = present(x)
     return covariance(values, values) if len(values) else math.nan
+
+
+_BY_CHANCE = "How sure it is, from 0 to 1, that {} changed by more than the luck of the draw."
+INFORMATION = Measure(
+    "information",
+    title="information loss of numbers",
+    about="100 times the mean of IL1 to IL5.",
+    paper="IL",
+    unit="relative change",
+    compute=lambda tables, _: information_loss(*tables.aligned, linked=tables.linked),
+    seconds=lambda tables: 3e-8 * tables.cells,
+    columns=(Kind.CONTINUOUS,),
+    more=(
+        Figure(
+            "values.overall",
+            "values of numbers",
+            "The mean change of a number as a share of it; cells with 0 are left out.",
+            "IL1",
+        ),
+        Figure("means.overall", "means of numbers", "The mean relative change of the means.", "IL2"),
+        Figure("variances.overall", "variances of numbers", "The mean relative change of the variances.", "IL3"),
+        Figure(
+            "covariances.overall",
+            "covariances of numbers",
+            "The mean relative change of the covariances of pairs.",
+            "IL4",
+        ),
+        Figure(
+            "correlations.overall",
+            "correlations of numbers",
+            "The mean absolute change of Pearson's correlations of pairs.",
+            "IL5",
+        ),
+    ),
+)
+PROBABILISTIC = Measure(
+    "probabilistic",
+    title="quantiles, against chance",
+    about=_BY_CHANCE.format("quantiles"),
+    paper="PIL(Q)",
+    unit="probability",
+    compute=lambda tables, _: probabilistic_loss(*tables.aligned),
+    seconds=lambda tables: 7.5e-8 * tables.cells,
+    where="quantiles.overall",
+    columns=(Kind.CONTINUOUS,),
+    more=tuple(
+        Figure(f"{what}.overall", f"{what}, against chance", _BY_CHANCE.format(what), f"PIL({paper})")
+        for what, paper in {"means": "m", "variances": "m2", "covariances": "m11", "correlations": "r"}.items()
+    ),
+)

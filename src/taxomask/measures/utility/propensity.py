@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import Column, Microdata
+from ..measure import Measure
 from ..side_by_side import side_by_side
 from ._design import Design
 from ._moments import ordered, sum_of_products
 from .result import Result
 
-__all__ = ["Propensity", "propensity"]
+__all__ = ["PROPENSITY", "Propensity", "propensity"]
 
 Float = NDArray[np.float64]
 
@@ -184,3 +185,13 @@ def _chance(score: Float) -> Float:
     from scipy.special import expit
 
     return np.asarray(expit(score))
+
+
+PROPENSITY = Measure(
+    "propensity",
+    title="propensity",
+    about="How well a model tells released from original records: 0 is not at all, 1 is always.",
+    paper="pMSE / c(1 − c)",
+    compute=lambda tables, _: propensity(*tables.aligned),
+    seconds=lambda tables: 3e-7 * tables.cells + 2e-8 * tables.n * tables.pairs,
+)

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from ...methods import Progress
 from ...microdata import Microdata
+from ..measure import Measure
 from ..ranks import Places, places, ranks
 from ..side_by_side import side_by_side
 from ._moments import sum_of_products
 from .result import Loss, mean_of, twice
 
-__all__ = ["rank_correlations"]
+__all__ = ["RANK_CORRELATIONS", "rank_correlations"]
 
 
 def rank_correlations(
@@ -56,3 +57,14 @@ class _Ranks:
             both = (x >= 0) & (y >= 0)
             (u, size_u), (v, size_v) = ranks(x[both]), ranks(y[both])
         return sum_of_products(u, v) / (size_u * size_v) if size_u * size_v > 0 else 0.0
+
+
+RANK_CORRELATIONS = Measure(
+    "rank_correlations",
+    title="rank correlations",
+    about="The mean absolute change of Spearman's rank correlation, over all pairs.",
+    paper="|r_sz − r_sx|",
+    unit="change",
+    compute=lambda tables, told: rank_correlations(*tables.aligned, progress=told),
+    seconds=lambda tables: (1e-4 + 3.5e-9 * tables.n) * (tables.pairs + tables.changed_pairs),
+)

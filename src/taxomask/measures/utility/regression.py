@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
 from ...microdata import Column, Kind, Microdata
+from ..measure import Measure
 from ..side_by_side import side_by_side
 from ._design import Design
 from .result import Loss, mean_of
 
-__all__ = ["regression_overlap"]
+__all__ = ["REGRESSION", "regression_overlap"]
 
 Float = NDArray[np.float64]
 Fit = dict[int, tuple[float, float]]
@@ -122,3 +123,13 @@ def _overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
         return 0.0
     shares = [min(max(common, 0.0) / (2 * half), 1.0) if half > 0 else 1.0 for _, half in (one, other)]
     return sum(shares) / 2
+
+
+REGRESSION = Measure(
+    "regression",
+    title="regression",
+    about="How much of the confidence intervals of regressions no longer overlaps: 0 is nothing, 1 is all.",
+    paper="1 − overlap",
+    compute=lambda tables, _: regression_overlap(*tables.aligned),
+    seconds=lambda tables: 2e-7 * tables.cells,
+)

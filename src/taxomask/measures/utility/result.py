@@ -10,8 +10,9 @@ from typing import Any
 
 from ...methods import Progress
 from ...microdata import Column
+from ..measure import telling
 from ..plain import Result
-from ._moments import same_values
+from ..side_by_side import same_values
 
 __all__ = ["Loss", "Result", "mean_of", "pairs", "twice"]
 
@@ -51,14 +52,11 @@ def twice(
 ) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:
     """A statistic of every pair of attributes, before (0) and after (1); where neither changed it is computed once."""
     same = {name for name, pair in columns.items() if same_values(*pair)}
-    every = list(pairs(columns))
     of_original, of_released = statistic(0), statistic(1)
     before, after = {}, {}
-    for number, (a, b) in enumerate(every, start=1):
+    for a, b in telling(pairs(columns), progress):
         before[a, b] = of_original(a, b)
         after[a, b] = before[a, b] if a in same and b in same else of_released(a, b)
-        if progress is not None:
-            progress(number / len(every))
     return before, after
 
 

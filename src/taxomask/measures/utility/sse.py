@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
+from ...microdata import CategoricalColumn, Column, Kind, TaxonomicColumn
 from ...microdata.alike import alike
 from ...partition import Groups, aggregate
 from ...semantics import category_marginality, first_smallest
@@ -49,16 +49,10 @@ def squared_error(original: Column, released: Column) -> SquaredError:
 def distances(original: Column, released: Column) -> NDArray[np.float64]:
     """d(x, x') of the records that have both values; the columns must be `alike`."""
     present = ~(original.missing | released.missing)
-    if isinstance(original, ContinuousColumn) and isinstance(released, ContinuousColumn):
-        return np.abs(original.values[present] - released.values[present])
-    assert isinstance(original, CategoricalColumn)
-    assert isinstance(released, CategoricalColumn)
-    x, y = original.codes[present], released.codes[present]
-    if isinstance(original, TaxonomicColumn):
-        return original.table[x, y]
-    if original.attribute.kind == Kind.ORDINAL:
-        return np.abs(x.astype(float) - y)
-    return (x != y).astype(float)
+    if isinstance(original, TaxonomicColumn) and isinstance(released, TaxonomicColumn):
+        return original.table[original.codes[present], released.codes[present]]
+    x, y = original.numbers()[present], released.numbers()[present]
+    return (x != y).astype(float) if original.attribute.kind == Kind.NOMINAL else np.abs(x - y)
 
 
 def average_of(column: Column) -> Column:

@@ -6,12 +6,16 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ...microdata import Column, ContinuousColumn, Microdata
+from ...microdata import Column, Microdata
+from ..measure import CATEGORIES, Measure
 from ..side_by_side import side_by_side
 from .result import Loss, mean_of
 from .sse import average_of, distances, squared_error
 
-__all__ = ["overall_loss", "root_mean_square_errors", "squared_errors", "total_distance"]
+__all__ = [
+    "OVERALL", "ROOT_MEAN_SQUARE_ERRORS", "SQUARED_ERRORS", "TOTAL_DISTANCE", "overall_loss", "root_mean_square_errors",
+    "squared_errors", "total_distance",
+]  # fmt: skip
 
 
 def squared_errors(original: Microdata, released: Microdata, attributes: Iterable[str] | None = None) -> Loss:
@@ -41,11 +45,8 @@ def total_distance(original: Microdata, released: Microdata, attributes: Iterabl
 
     d is the difference of positions (ordinal), 0 or 1 (nominal), or the semantic distance (taxonomic).
     """
-    columns = {
-        name: pair
-        for name, pair in side_by_side(original, released, attributes, linked=True).items()
-        if not isinstance(pair[0], ContinuousColumn)
-    }
+    every = side_by_side(original, released, attributes, linked=True)
+    columns = {name: pair for name, pair in every.items() if pair[0].attribute.kind in CATEGORIES}
     each = {name: float(distances(*pair).sum()) for name, pair in columns.items()}
     return Loss(sum(each.values()), each, left_out=_left_out(columns))
 
@@ -94,3 +95,48 @@ def _left_out(columns: Mapping[str, tuple[Column, Column]]) -> dict[str, int]:
     """The records of each attribute that have a missing value in either table."""
     numbers = {name: int((x.missing | y.missing).sum()) for name, (x, y) in columns.items()}
     return {name: number for name, number in numbers.items() if number}
+
+
+OVERALL = Measure(
+    "overall",
+    title="loss",
+    about="Squared distance of released to original values, as a share of that to the average; the mean over the "
+    "protected columns.",
+    paper="SSE/SST",
+    unit="share of the spread",
+    compute=lambda tables, _: overall_loss(*tables.aligned),
+    seconds=lambda tables: 4e-8 * tables.cells,
+    needs_links=True,
+    headline=True,
+)
+SQUARED_ERRORS = Measure(
+    "squared_errors",
+    title="squared errors",
+    about="The sum of squared distances of released to original values, over all records and columns, units mixed.",
+    paper="SSE",
+    unit="squared units of the columns",
+    compute=lambda tables, _: squared_errors(*tables.aligned),
+    seconds=lambda tables: 2e-8 * tables.cells,
+    needs_links=True,
+)
+ROOT_MEAN_SQUARE_ERRORS = Measure(
+    "root_mean_square_errors",
+    title="typical error",
+    about="The root of the mean squared distance of released to original values over all cells, units mixed.",
+    paper="RMSE",
+    unit="units of the columns",
+    compute=lambda tables, _: root_mean_square_errors(*tables.aligned),
+    seconds=lambda tables: 1e-8 * tables.cells,
+    needs_links=True,
+)
+TOTAL_DISTANCE = Measure(
+    "total_distance",
+    title="distance of categories",
+    about="The summed distance of released to original categories and codes, over all records.",
+    paper="Dist",
+    unit="distance",
+    compute=lambda tables, _: total_distance(*tables.aligned),
+    seconds=lambda tables: 5e-9 * tables.cells,
+    columns=CATEGORIES,
+    needs_links=True,
+)

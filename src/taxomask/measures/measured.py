@@ -1,0 +1,157 @@
+"""Every measure, computed wherever the tables lie."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from .._support.showing import line
+from ..engines import Engine, Memory
+from ..errors import TaxomaskError
+from ..methods import Progress
+from ..microdata import Microdata
+from .measure import Figure, Measure, Tables, value_at
+from .plain import plain
+from .risk import RISK
+from .side_by_side import side_by_side
+from .utility import UTILITY
+
+__all__ = ["MEASURES", "Failed", "Risk", "Utility", "all_figures", "measure_all", "measure_some", "measure_utility"]
+
+MEASURES: dict[str, dict[str, Measure]] = {"utility": UTILITY, "risk": RISK}
+"""Every measure of an evaluation, by what it is of and by its name."""
+
+Key = tuple[str, str]
+
+
+class Measured(Mapping[str, Any]):
+    """What was found, by the name of the measure: as in ``found["classes"]``, or ``found.classes``."""
+
+    def __init__(self, found: Mapping[str, Any]) -> None:
+        vars(self).update(found)
+
+    def __getitem__(self, name: str) -> Any:
+        return vars(self)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(vars(self))
+
+    def __len__(self) -> int:
+        return len(vars(self))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"there is no measure {name!r}")
+
+    def __repr__(self) -> str:
+        kind, values = type(self).__name__, self.to_dict()
+        shown = [(one.title, value_at(values, where)) for where, one in _figures(MEASURES[kind.lower()].values())]
+        return line(f"<{kind}: {', '.join(f'{title} {x:.4g}' for title, x in shown if isinstance(x, int | float))}>")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: pairs of attributes are joined by " × ", and what is not defined is None."""
+        values: dict[str, Any] = plain(self)
+        return values
+
+
+class Utility(Measured):
+    """What a release costs, by every measure; those that compare record by record are None for unlinked tables."""
+
+
+class Risk(Measured):
+    """What a release risks. What needs to know which record is which is None or empty for unlinked tables."""
+
+
+def all_figures() -> dict[str, Figure]:
+    """The figures of all measures, by where they stand in the plain values of an evaluation."""
+    return {f"{kind}.{where}": one for kind, every in MEASURES.items() for where, one in _figures(every.values())}
+
+
+def _figures(measures: Iterable[Measure]) -> Iterator[tuple[str, Figure]]:
+    for measure in measures:
+        for figure in measure.figures:
+            yield ".".join(filter(None, (measure.name, figure.where))), figure
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What went wrong in a measure, in a way that nobody foresaw."""
+
+    error: str
+
+
+def measure_all(
+    engine: Engine, tables: Tables, kinds: Iterable[str] = tuple(MEASURES)
+) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """What every measure finds, by kind and name, and what went wrong in some; see `measure_some`."""
+    found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
+    failed: dict[str, str] = {}
+    keys = [(kind, name) for kind in found for name in MEASURES[kind]]
+    for (kind, name), one in measure_some(engine, tables, keys).items():
+        found[kind][name] = MEASURES[kind][name].otherwise if isinstance(one, Failed) else one
+        if isinstance(one, Failed):
+            failed[f"{kind}.{name}"] = one.error
+            warnings.warn(f"{kind}.{name} could not be measured and is left out: {one.error}", stacklevel=2)
+    return found, failed
+
+
+def measure_some(engine: Engine, tables: Tables, keys: Iterable[Key], *, in_steps: bool = True) -> dict[Key, Any]:
+    """What some measures find: each by itself, then those that go step by step on an engine.
+
+    What the user can mend (`TaxomaskError`) ends it all, and so does whatever goes wrong in a measure that the headline
+    is made of. Another measure that goes wrong is `Failed`.
+    """
+    measures = {(kind, name): MEASURES[kind][name] for kind, name in keys}
+    possible = {key: one for key, one in measures.items() if one.can_be_measured(tables)}
+    steps = {key: one.on_engine for key, one in possible.items() if in_steps and one.on_engine is not None}
+    alone = [key for key in possible if key not in steps]
+    costs = [possible[key].seconds(tables) for key in (*alone, *steps)]
+    ends = list(accumulate(costs, initial=0.0))
+    shares = [end / (ends[-1] or 1.0) for end in ends[len(alone) :]]
+    items, seconds = [(tables, *key) for key in alone], costs[: len(alone)]
+    each = engine.part(0.0, shares[0]).map(_computed, items, "measuring", main=True, costs=seconds)
+    found = {key: one.otherwise for key, one in measures.items()} | dict(zip(alone, each, strict=True))
+    for (key, on_engine), start, end in zip(steps.items(), shares, shares[1:], strict=False):
+        found[key] = _attempt(measures[key], on_engine, engine.part(start, end), tables)
+    return found
+
+
+def _computed(tables: Tables, kind: str, name: str, progress: Progress | None) -> Any:
+    measure = MEASURES[kind][name]
+    return _attempt(measure, measure.measure, tables, progress)
+
+
+def _attempt(measure: Measure, compute: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return compute(*arguments)
+    except (TaxomaskError, MemoryError):
+        raise
+    except Exception as error:
+        if measure.headline:
+            raise
+        return Failed(f"{type(error).__name__}: {error}")
+
+
+def measure_utility(
+    original: Microdata,
+    released: Microdata,
+    attributes: Iterable[str] | None = None,
+    *,
+    rng: np.random.Generator,
+    linked: bool = True,
+    samples: int = 100,
+    progress: Progress | None = None,
+) -> Utility:
+    """Every measure of utility, of the columns that are named or of all coded columns of both tables.
+
+    ``linked`` says whether record i of the release comes from record i of the original. So many ``samples`` are drawn
+    from ``rng`` by `relative_differences_in_samples`.
+    """
+    columns = side_by_side(original, released, attributes, linked=linked)
+    tables = Tables(original, released, columns, linked, seed=rng, samples=samples)
+    found, _ = measure_all(Memory().telling(progress), tables, ["utility"])
+    return Utility(found["utility"])
