@@ -56,6 +56,15 @@ class Distinct:
         """The distinct values."""
         return self._values if isinstance(self._values, list) else self._values.to_pylist()
 
+    def used(self) -> Distinct:
+        """The same rows without the values that do not occur."""
+        there = np.flatnonzero(self.counts)
+        if len(there) == self.size:
+            return self
+        place = np.full(self.size + 1, -1, dtype=np.int32)
+        place[there] = np.arange(len(there), dtype=np.int32)
+        return Distinct(place[self.codes], [self.values[i] for i in there.tolist()])
+
     @property
     def size(self) -> int:
         """How many values there are, also those that do not occur."""

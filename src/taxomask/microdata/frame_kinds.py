@@ -58,17 +58,17 @@ class ArrowKind(FrameKind):
     def rebuild(self, kept: list[str], rows: Rows | None, replaced: Replaced) -> Any:
         import pyarrow as pa
 
-        table = self.native.select(kept)
-        if rows is not None:
-            columns = [take(column, pa.array(rows)) for column in table.columns]
-            table = pa.Table.from_arrays(columns, schema=table.schema)
-        for name, (values, dtype) in replaced.items():
-            index = table.schema.get_field_index(name)
-            field = table.schema.field(index)
-            array = restore(self.native.column(name), values, dtype)
-            field = field.with_type(array.type).with_nullable(field.nullable or array.null_count > 0)
-            table = table.set_column(index, field, array)
-        return table
+        fields, columns = [], []
+        for name in kept:
+            field, column = self.native.schema.field(name).remove_metadata(), self.native.column(name)
+            if name in replaced:
+                column = restore(column, *replaced[name])
+                field = field.with_nullable(field.nullable or column.null_count > 0)
+            elif rows is not None:
+                column = take(column, pa.array(rows))
+            columns.append(only_used(column))
+            fields.append(field.with_type(columns[-1].type))
+        return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
 class LazyKind(FrameKind):
@@ -120,8 +120,11 @@ class PolarsKind(FrameKind):
             column = self.native.get_column(name)
             if name in replaced:
                 column = self._restore(column, *replaced[name])
-            elif rows is not None:
-                column = column.gather(pl.Series(rows))
+            else:
+                column = column if rows is None else column.gather(pl.Series(rows))
+                if isinstance(column.dtype, pl.Enum):
+                    there = set(column.unique().to_list())
+                    column = column.cast(pl.Enum([one for one in column.dtype.categories.to_list() if one in there]))
             columns[name] = column
         return pl.DataFrame(columns)
 
@@ -132,9 +135,7 @@ class PolarsKind(FrameKind):
         if dtype is None:
             return pl.Series(name, _objects(values, None), dtype=pl.Object)
         if isinstance(kind, pl.Enum) and (coded := _as_distinct(values)) is not None:
-            coded = recode(coded, kind.categories.to_list())
-            if len(coded.values) > len(kind.categories):
-                kind = pl.Enum([str(value) for value in coded.values])
+            kind = pl.Enum([str(value) for value in recode(coded, kind.categories.to_list()).used().values])
         array = fit(values, dtype)
         column = pl.Series(name, pl.from_arrow(array))
         same = array.type == dtype or (array.type == getattr(dtype, "value_type", None))
@@ -163,12 +164,21 @@ class PandasKind(FrameKind):
         return tuple(column.cat.categories.tolist())
 
     def rebuild(self, kept: list[str], rows: Rows | None, replaced: Replaced) -> Any:
+        import pyarrow as pa
+
         table = self.native[kept]
         if rows is not None:
             table = table.take(rows)
         table = table.reset_index(drop=True)
-        for name, (values, dtype) in replaced.items():
-            table.isetitem(table.columns.get_loc(name), self._restore(self.native[name], values, dtype))
+        for place, name in enumerate(kept):
+            column = table[name]
+            if name in replaced:
+                table.isetitem(place, self._restore(self.native[name], *replaced[name]))
+            elif _is_categorical(column):
+                table.isetitem(place, column.cat.remove_unused_categories())
+            elif str(column.dtype).startswith("dictionary"):
+                table.isetitem(place, _of_arrow(only_used(pa.chunked_array([pa.Array.from_pandas(column)]))))
+        table.attrs, table.columns.name = {}, None
         return table
 
     def _restore(self, original: Any, values: Values, dtype: DataType | None) -> Any:
@@ -177,17 +187,17 @@ class PandasKind(FrameKind):
 
         kind = original.dtype
         if _is_categorical(original) and (coded := _as_distinct(values)) is not None:
-            coded = recode(coded, original.cat.categories.tolist())
-            if len(coded.values) > len(original.cat.categories):
-                kind = pd.CategoricalDtype(coded.values, ordered=original.cat.ordered)
+            coded = recode(coded, original.cat.categories.tolist()).used()
+            kind = pd.CategoricalDtype(pd.Index(coded.values, dtype=object), ordered=original.cat.ordered)
+            if coded.values:
+                fitting = original.cat.categories[:0].append(pd.Index(coded.values))
+                kind = pd.CategoricalDtype(fitting, ordered=original.cat.ordered)
             return pd.Categorical.from_codes(coded.codes, dtype=kind)
         if dtype is None or kind == np.object_:
             objects = _objects(values if dtype is None else fit(values, dtype), original)
             return _of_dtype(objects, kind)
         if isinstance(kind, pd.ArrowDtype):
-            array = restore(pa.chunked_array([pa.Array.from_pandas(original)]), values, dtype)
-            arrow_dtype: Any = pd.ArrowDtype(array.type)
-            return arrow_dtype.__from_arrow__(array)
+            return _of_arrow(restore(pa.chunked_array([pa.Array.from_pandas(original)]), values, dtype))
         array = fit(values, dtype)
         if array.type == dtype:
             extension = hasattr(kind, "__from_arrow__")
@@ -199,17 +209,67 @@ class PandasKind(FrameKind):
 
 
 def restore(original: Any, values: Values, dtype: DataType) -> Any:
-    """Values as a pyarrow array of a type; categories stay in the dictionary of the original column."""
+    """Values as a pyarrow array of a type; categories stay in the order of the original column's dictionary."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(dtype) or (coded := _as_distinct(values)) is None:
         return fit(values, dtype)
-    coded = recode(coded, _dictionary(original))
+    coded = recode(coded, _dictionary(original)).used()
     size = len(coded.values)
     index = dtype.index_type if size <= 2 ** (dtype.index_type.bit_width - 1) else pa.int32()
     indices = pa.array(coded.codes, mask=coded.codes < 0).cast(index)
     dictionary = fit(Distinct(np.arange(size, dtype=np.int32), coded.values), dtype)
     return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=dtype.ordered)
+
+
+def only_used(column: Any) -> Any:
+    """A pyarrow column whose dictionary holds the values of its rows and no others, which would be released as well."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        flat = _without_dictionaries(column.type)
+        return column if flat == column.type else pa.chunked_array([pa.array(column.to_pylist(), flat)])
+    column = column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if not column.num_chunks:
+        return pa.chunked_array([], column.type)
+    values, codes = column.chunk(0).dictionary, [chunk.indices for chunk in column.chunks]
+    used = np.sort(pc.unique(pa.chunked_array(codes)).drop_null().to_numpy())
+    if len(used) == len(values):
+        return column
+    place = np.zeros(len(values), dtype=np.int64)
+    place[used] = np.arange(len(used))
+    table = pa.array(place).cast(column.type.index_type)
+    parts = [
+        pa.DictionaryArray.from_arrays(take(table, some), take(values, pa.array(used)), ordered=column.type.ordered)
+        for some in codes
+    ]
+    return pa.chunked_array(parts)
+
+
+def _without_dictionaries(kind: DataType) -> DataType:
+    """A type of lists or structs with plain values where it has dictionaries."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_dictionary(kind):
+        return kind.value_type
+    if types.is_struct(kind):
+        return pa.struct([one.with_type(_without_dictionaries(one.type)) for one in kind])
+    if types.is_map(kind):
+        return pa.map_(_without_dictionaries(kind.key_type), _without_dictionaries(kind.item_type))
+    for is_one, make in ((types.is_list, pa.list_), (types.is_large_list, pa.large_list)):
+        if is_one(kind):
+            return make(kind.value_field.with_type(_without_dictionaries(kind.value_type)))
+    return kind
+
+
+def _of_arrow(array: Any) -> Any:
+    """A column of pandas that is held by pyarrow."""
+    import pandas as pd
+
+    kind: Any = pd.ArrowDtype(array.type)
+    return kind.__from_arrow__(array)
 
 
 def recode(values: Distinct, categories: list[Any]) -> Distinct:

@@ -41,7 +41,7 @@ def spss(tmp_path: Path) -> Path:
     pyreadstat.write_sav(
         pl.from_arrow(TABLE),
         path,
-        file_label="Stays",
+        file_label="Does not stay",
         note="Ask Ann",
         column_labels={"sex": "Sex of the patient", "dx": "Diagnosis"},
         variable_value_labels={"sex": {1: "male", 2: "female", 9: "not asked"}, "dx": {"V57": "rehabilitation"}},
@@ -70,7 +70,7 @@ def test_spss_is_written_back_with_all_it_says(spss: Path) -> None:
     assert table.equals(pl.from_arrow(TABLE).with_columns(pl.col("dx").fill_null("")))
     for entry in (
         "column_names_to_labels", "variable_value_labels", "missing_ranges", "variable_measure",
-        "variable_display_width", "original_variable_types", "file_label",
+        "variable_display_width", "original_variable_types",
     ):  # fmt: skip
         assert getattr(after, entry) == getattr(before, entry), entry
     assert after.notes == []  # who knows what they say
@@ -105,7 +105,7 @@ def stata(tmp_path: Path) -> Path:
     pyreadstat.write_dta(
         pl.DataFrame(columns),
         path,
-        file_label="Stays",
+        file_label="Does not stay",
         column_labels={"sex": "Sex of the patient"},
         variable_value_labels={"sex": {1: "male", 2: "female", "b": "not asked"}, "age": {-7: "unknown"}},
         missing_user_values={"sex": ["a", "b"], "size": ["z"]},
@@ -131,7 +131,7 @@ def test_stata_is_written_back_with_all_it_says(stata: Path) -> None:
     before, was = pyreadstat.read_dta(stata, user_missing=True, output_format="dict")
     after, now = pyreadstat.read_dta(rewritten(stata), user_missing=True, output_format="dict")
     assert {name: list(values) for name, values in after.items()} == before
-    for entry in ("column_names_to_labels", "variable_value_labels", "missing_user_values", "file_label"):
+    for entry in ("column_names_to_labels", "variable_value_labels", "missing_user_values"):
         assert getattr(now, entry) == getattr(was, entry), entry
     assert now.readstat_variable_types == was.readstat_variable_types
 

@@ -129,10 +129,11 @@ def titles_for(like: Source | None, names: Sequence[str]) -> dict[str, str]:
     return {name: title for name, title in (like.titles if like else {}).items() if name in names}
 
 
-def labels_for(like: Source | None, kinds: Mapping[str, type]) -> dict[str, dict[Any, str]]:
-    """The value labels of the columns that are written, in the type that a column has; those that do not fit are left.
+def labels_for(like: Source | None, kinds: Mapping[str, type], table: ArrowTable) -> dict[str, dict[Any, str]]:
+    """The labels of the values that are written, in the type that a column has.
 
-    ``kinds`` gives the Python type of the values of each column.
+    Others are left out: those of values that are gone would tell of them. ``kinds`` gives the Python type of the values
+    of each column.
     """
     found: dict[str, dict[Any, str]] = {}
     for name, labels in (like.labels if like else {}).items():
@@ -142,6 +143,8 @@ def labels_for(like: Source | None, kinds: Mapping[str, type]) -> dict[str, dict
             fitting: dict[Any, str] = {kind(value): label for value, label in numbers.items() if kind(value) == value}
         else:
             fitting = {value: label for value, label in labels.items() if kind is str and isinstance(value, str)}
+        there = set(table[name].unique().to_pylist()) if fitting else set()
+        fitting = {value: label for value, label in fitting.items() if value in there}
         if fitting:
             found[name] = fitting
     return found

@@ -49,7 +49,6 @@ def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe
     if isinstance(like, _Spss):
         about = like.about
         options = {
-            "file_label": about.file_label or "",
             "missing_ranges": {
                 column: ranges
                 for column, ranges in about.missing_ranges.items()
@@ -66,7 +65,7 @@ def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe
             polars.from_arrow(table),
             str(path),
             column_labels=titles_for(like, table.column_names),
-            variable_value_labels=labels_for(like, kinds),
+            variable_value_labels=labels_for(like, kinds, table),
             compress=name.endswith(".zsav"),
             **options,
         )

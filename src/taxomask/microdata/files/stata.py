@@ -54,12 +54,11 @@ def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe
         table = table.set_column(place, field.name, column)
     mixed = _mixed(table, like)
     kinds = {field.name: _kind(field, mixed) for field in table.schema}
-    labels = labels_for(like, {column: kind for column, kind in kinds.items() if kind is not None})
-    for column in mixed:
-        letters = {
-            key: label for key, label in (like.labels if like else {}).get(column, {}).items() if key in _LETTERS
-        }
-        labels[column] = {**labels.get(column, {}), **letters}
+    numbers = {column: kind for column, kind in kinds.items() if kind is not None}
+    labels = labels_for(like, {column: kind for column, kind in numbers.items() if column not in mixed}, table)
+    for column, values in mixed.items():
+        known = (like.labels if like else {}).get(column, {})
+        labels[column] = {value: known[value] for value in dict.fromkeys(values) if value in known}
     with writing(path) as (pyreadstat, polars):
         frame = polars.from_arrow(table)
         for column, values in mixed.items():
@@ -67,7 +66,6 @@ def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe
         pyreadstat.write_dta(
             frame,
             str(path),
-            file_label=(like.about.file_label if isinstance(like, _Stata) else "") or "",
             column_labels=titles_for(like, table.column_names),
             variable_value_labels={column: entries for column, entries in labels.items() if entries},
             missing_user_values={column: sorted(_LETTERS) for column in mixed},
