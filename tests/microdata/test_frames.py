@@ -125,9 +125,9 @@ CATEGORIES = {
     "arrow dictionary": pd.Series(["a", None, "b"], dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
     "bool": pd.Series([True, False, True]),
     "boolean": pd.Series([True, None, False], dtype="boolean"),
-    "category": pd.Series(pd.Categorical(["b", None, "a"], categories=["c", "b", "a"])),
-    "ordered": pd.Series(pd.Categorical(["b", None, "a"], categories=["c", "b", "a"], ordered=True)),
-    "category of numbers": pd.Series(pd.Categorical([7, None, 5], categories=[7, 5, 6])),
+    "category": pd.Series(pd.Categorical(["b", None, "a"], categories=["b", "a"])),
+    "ordered": pd.Series(pd.Categorical(["b", None, "a"], categories=["b", "a"], ordered=True)),
+    "category of numbers": pd.Series(pd.Categorical([7, None, 5], categories=[7, 5])),
     "category of ranges": pd.cut(pd.Series([1.0, None, 9.0]), [0, 5, 10]),
     "period": pd.Series(pd.PeriodIndex(["2020-01", "2020-02", None], freq="M")),
     "interval": pd.Series(pd.interval_range(0, 3)),
@@ -148,7 +148,7 @@ def test_pandas_columns_pass_through_as_they_are() -> None:
     expected = source.drop(columns="int64").iloc[[0, 2]].reset_index(drop=True)
     pd.testing.assert_frame_equal(out, expected)
     assert isinstance(out.index, pd.RangeIndex)
-    assert out.attrs == {"survey": "2010"}
+    assert out.attrs == {}  # it may tell what must not be released
     assert source.index.name == "patient"
 
 
@@ -198,20 +198,20 @@ def test_dates_are_rounded_to_their_unit(table: Make, lists: Lists) -> None:
     assert lists(out)["x"] == [dt.date(1970, 1, 12), None]
 
 
-def test_a_new_category_is_added_at_the_end(lists: Lists) -> None:
+def test_a_new_category_is_added_at_the_end_and_one_that_is_gone_leaves(lists: Lists) -> None:
     new = Distinct.from_objects(["c", "a", None])
     ordered = pd.Categorical(["a", "b", "a"], categories=["b", "a"], ordered=True)
     column = Frame(pd.DataFrame({"x": ordered})).rebuild({"x": new})["x"]
-    assert column.cat.categories.tolist() == ["b", "a", "c"]
+    assert column.cat.categories.tolist() == ["a", "c"]
     assert column.cat.ordered
     enum = pl.Series(["a", "b", "a"], dtype=pl.Enum(["b", "a"]))
     series = Frame(pl.DataFrame({"x": enum})).rebuild({"x": new})["x"]
-    assert series.dtype == pl.Enum(["b", "a", "c"])
+    assert series.dtype == pl.Enum(["a", "c"])
     assert series.to_list() == ["c", "a", None]
     dictionary = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1], pa.int8()), ["b", "a"], ordered=True)
     chunked = Frame(pa.table({"x": dictionary})).rebuild({"x": new})["x"]
     assert chunked.type == dictionary.type
-    assert chunked.chunk(0).dictionary.to_pylist() == ["b", "a", "c"]
+    assert chunked.chunk(0).dictionary.to_pylist() == ["a", "c"]
     assert chunked.to_pylist() == ["c", "a", None]
 
 
@@ -226,7 +226,7 @@ def test_text_among_integers_makes_text_of_all(table: Make, lists: Lists) -> Non
 POLARS = pl.DataFrame(
     {
         "cat": pl.Series(["b", None, "a"], dtype=pl.Categorical),
-        "enum": pl.Series(["b", None, "a"], dtype=pl.Enum(["c", "b", "a"])),
+        "enum": pl.Series(["b", None, "a"], dtype=pl.Enum(["b", "a"])),
         "str": ["b", None, "a"],
         "bool": [True, None, False],
         "u8": pl.Series([1, None, 3], dtype=pl.UInt8),
@@ -304,12 +304,16 @@ def arrow_table() -> pa.Table:
     return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata={"survey": "2010"}))
 
 
-def test_arrow_metadata_is_kept() -> None:
+def bare(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.remove_metadata() for field in schema])
+
+
+def test_arrow_metadata_and_unused_values_do_not_leave_the_house() -> None:
     source = arrow_table()
     frame = Frame(source)
     out = frame.rebuild({"sex": frame.distinct("sex"), "age": np.array([35.0, 35.0, 50.0])}, drop=["id"])
-    assert out.schema.equals(source.drop_columns("id").schema, check_metadata=True)
-    assert out.column("sex").chunk(0).dictionary.to_pylist() == ["m", "f", "unused"]
+    assert out.schema.equals(bare(source.drop_columns("id").schema), check_metadata=True)
+    assert out.column("sex").chunk(0).dictionary.to_pylist() == ["m", "f"]
     assert out.to_pydict() == source.drop_columns("id").to_pydict() | {"age": [35, 35, 50]}
 
 
@@ -317,16 +321,16 @@ def test_arrow_extension_types_and_views_come_back() -> None:
     source = arrow_table()
     frame = Frame(source)
     out = frame.rebuild({name: frame.distinct(name) for name in ("text", "flag")})
-    assert out.equals(source, check_metadata=True)
+    assert out.schema.equals(bare(source.schema), check_metadata=True)
+    assert out.to_pydict() == source.to_pydict()
     part = frame.rebuild(rows=np.array([2, 1]))
-    assert part.schema.equals(source.schema, check_metadata=True)
+    assert part.schema.equals(bare(source.schema), check_metadata=True)
     assert part.to_pydict() == {name: [v[2], v[1]] for name, v in source.to_pydict().items()}
 
 
 def test_arrow_column_that_receives_missing_values_becomes_nullable() -> None:
     out = Frame(arrow_table()).rebuild({"age": np.array([35.0, np.nan, 50.0])})
     assert out.schema.field("age") == pa.field("age", pa.int16(), nullable=True)
-    assert out.schema.field("age").metadata == {b"label": b"age in years"}
 
 
 def test_arrow_dictionary_grows_beyond_its_index_type() -> None:
