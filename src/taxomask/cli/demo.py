@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 FOLDER = Path("taxomask-demo")
-KNOWN = dict.fromkeys(("n_beds", "care_days", "dx01"), "quasi_identifier")  # decided after the draft
+KNOWN = {  # decided after the draft
+    **dict.fromkeys(("age", "sex", "race", "region", "n_beds", "care_days", "dx01"), "quasi_identifier"),
+    "id": "identifier",
+    "pc01": "confidential",
+}
 
 
 def demo(
