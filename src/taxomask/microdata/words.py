@@ -25,7 +25,7 @@ class Part(Enum):
     NAME = "name names nom nome naam nombre nm"
     LABEL = """
         description desc descr text txt label bezeichnung beschreibung klartext libelle intitule descripcion
-        descrizione descripcio omschrijving descricao designation
+        descrizione descripcio omschrijving descricao designation title titel titre titulo titolo langtext kurztext
     """
     COUNT = """
         n count counts anzahl anz aantal zahl numberof nof cantidad quantity qty quantita quantitat quantidade
