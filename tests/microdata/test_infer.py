@@ -167,6 +167,7 @@ def test_codes_of_shipped_taxonomies(table: Make, values: list[str], taxonomy: s
     attribute = draft(table, [*values, "?", None])
     assert (attribute.kind, attribute.taxonomy) == (Kind.TAXONOMIC, taxonomy)
     assert attribute.normalize == normalize
+    assert attribute.role == ("confidential" if "icd" in taxonomy else "quasi_identifier")
     assert attribute.missing == ("", "?")
     assert attribute.note.startswith(
         f"{taxonomy}: 100.0 % of {len(values)} distinct values and 100.0 % of {len(values)} cells map"

@@ -97,6 +97,14 @@ def test_a_file_is_read_column_by_column(tmp_path: Path, monkeypatch: pytest.Mon
     assert asked == [[name] for name in table.column_names]
 
 
+def test_a_description_is_told_of_once() -> None:
+    table = texts(icd=["I10", "E11", "J45"] * 10, icd_text=["high pressure", "diabetes", "asthma"] * 10)
+    schema = draft_schema(table)
+    assert list(schema) == ["icd_text", "icd"]
+    assert (schema["icd_text"].role, schema["icd"].role) == ("undecided", "confidential")
+    assert schema["icd_text"].note.count("seems to describe 'icd'") == 1
+
+
 def test_dates_of_a_file_are_numbers_if_it_is_read_with_types(tmp_path: Path) -> None:
     days = [f"2010-0{1 + i % 9}-{10 + i % 17}" for i in range(30)]
     path = tmp_path / "stays.csv"

@@ -47,8 +47,8 @@ def with_pairs(attributes: Iterable[Attribute]) -> Schema:
     """A schema in which columns that describe the codes of another one are undecided, with a note that names it."""
     schema = Schema(attributes)
     for name, code in pairs(schema).items():
-        if schema[name].role != Role.IDENTIFIER:
-            why = f"seems to describe {code!r}: released beside it, it would tell what that was"
+        why = f"seems to describe {code!r}: released beside it, it would tell what that was"
+        if schema[name].role != Role.IDENTIFIER and why not in schema[name].note:
             schema = schema.replace(name, role=Role.UNDECIDED, note=_note(schema[name].note, why))
     return schema
 
