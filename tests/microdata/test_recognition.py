@@ -1,8 +1,8 @@
 """What columns are about, from names in eight languages and from values.
 
 The list of names in ``headers.csv`` was written for this test, before the table of words and by the same hand, so that
-it flatters; the half that is held out was not looked at while words were chosen. ``headers_found.csv`` has names as they
-stand in known files of hospitals and statistical offices, many of them abbreviated. No word was chosen for them.
+it flatters; the half that is held out was not looked at while words were chosen. ``headers_found.csv`` has names as
+they stand in known files of hospitals and statistical offices, many of them abbreviated. No word was chosen for them.
 """
 
 from __future__ import annotations
