@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def test_a_first_look(run: Run, discharges: Path) -> None:
     assert "2,000 rows, 9 columns" in out
     for line in ("id identifier", "age quasi_identifier continuous", "dx01 confidential taxonomic icd9cm: 100.0 %"):
         assert line in " ".join(out.split())
-    assert "Released as they are, unless you give them another role: n_beds, care_days." in out
+    assert "No column is undecided." in out
     assert f"taxomask inspect {discharges} -o plan.yaml" in out
 
 
@@ -60,7 +61,7 @@ def test_json(run: Run, discharges: Path) -> None:
 def test_the_draft_is_a_plan_that_can_be_carried_out(run: Run, discharges: Path, tmp_path: Path) -> None:
     plan = tmp_path / "plan.yaml"
     assert run("inspect", discharges, "-o", plan)[0] == 0
-    assert "# unique in every row: an identifier?" in plan.read_text()
+    assert "unique in every row: an identifier?" in plan.read_text()
     read = Plan.read(plan)
     assert read.data == "discharges.csv.gz"
     assert read.attributes.identifiers == ("id",)
@@ -97,7 +98,10 @@ def test_roles_that_are_known_already(run: Run, discharges: Path, tmp_path: Path
     ("role", "message"),
     [
         ("dx1=other", "there is no column 'dx1'.\nDid you mean 'dx01'?"),
-        ("age=quasi", "role must be one of 'identifier', 'quasi_identifier', 'confidential', 'other'; got 'quasi'."),
+        (
+            "age=quasi",
+            "role must be one of 'identifier', 'quasi_identifier', 'confidential', 'other', 'undecided'; got 'quasi'.",
+        ),
         ("age", "--role age: write it as COLUMN=ROLE."),
     ],
 )
@@ -123,3 +127,55 @@ def test_hierarchies_that_lie_beside_the_table(run: Run, tmp_path: Path) -> None
     assert attributes["race"].kind == "nominal"  # its hierarchy only says that races differ
     assert attributes["marital-status"].kind == "nominal"  # one value is not in its hierarchy
     assert attributes["admission_type_id"].kind == "nominal"
+
+
+UNDECIDED = "age,x,zz\n" + "".join(f"{20 + i},{i % 3},{i % 2}\n" for i in range(12))
+
+
+def test_what_is_undecided_comes_first_and_stops_what_follows(run: Run, tmp_path: Path) -> None:
+    table, plan = tmp_path / "table.csv", tmp_path / "plan.yaml"
+    table.write_text(UNDECIDED)
+    code, out, _ = run("inspect", table, "-o", plan)
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines() if "continuous" in line or "nominal" in line] == [
+        "x",
+        "zz",
+        "age",
+    ]
+    assert "For you to decide, 2 of 3: x, zz." in out
+    assert "Decide what is undecided, and check every role; then" in " ".join(out.split())
+    assert list(Plan.read(plan).attributes) == ["x", "zz", "age"]
+    for command in (("protect", "-o", tmp_path / "out.csv"), ("compare",)):
+        code, out, error = run(command[0], "--plan", plan, *command[1:])
+        assert (code, out) == (2, "")
+        assert "the roles of 2 columns are undecided: 'x', 'zz'.\nDecide for each whether" in error
+    assert not (tmp_path / "out.csv").exists()
+    found = json.loads(run("inspect", table, "--json")[1])
+    assert found["undecided"] == ["x", "zz"]
+    assert found["attributes"][0]["role"] == "undecided"
+
+
+def test_all_that_is_undecided_can_be_decided_at_once(run: Run, tmp_path: Path) -> None:
+    table, plan = tmp_path / "table.csv", tmp_path / "plan.yaml"
+    table.write_text(UNDECIDED)
+    code, out, _ = run("inspect", table, "-o", plan, "--role", "z*=confidential", "--role", "*=other")
+    assert code == 0
+    assert "Released as they are, as you decided: x." in out
+    assert {name: str(one.role) for name, one in Plan.read(plan).attributes.items()} == {
+        "age": "quasi_identifier",
+        "x": "other",
+        "zz": "confidential",
+    }
+    assert run("protect", "--plan", plan, "-o", tmp_path / "out.csv", "-q") == (0, "", "")
+
+
+def test_a_narrow_terminal(run: Run, discharges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    code, out, _ = run("inspect", discharges, "--role", "*=undecided")
+    assert code == 0
+    plain = re.sub(r"\x1b\[\d+m", "", out)  # a heading is bold
+    shown = [line for line in plain.splitlines() if "-o plan.yaml" not in line]  # a command stays in one line
+    assert max(map(len, shown)) <= 60
+    assert "…" not in plain  # nothing is cut off

@@ -34,7 +34,7 @@ def test_lists_become_tuples() -> None:
 
 def test_an_identifier_and_an_undecided_column_need_no_kind() -> None:
     assert Attribute("id", role="identifier").kind is None
-    assert Attribute("id").role is None
+    assert Attribute("id").role == "undecided"
     assert Attribute("id", role="other").kind is None
 
 
@@ -43,7 +43,7 @@ def test_an_identifier_and_an_undecided_column_need_no_kind() -> None:
     [
         (
             {"role": "quasi_identifer"},
-            "role must be one of 'identifier', 'quasi_identifier', 'confidential', 'other'; got 'quasi_ident",
+            "role must be one of 'identifier', 'quasi_identifier', 'confidential', 'other', 'undecided'; got 'quasi_",
             "Did you mean 'quasi_identifier'?",
         ),
         (

@@ -46,7 +46,7 @@ def draft(make: Make, values: list[Any], name: str = "x") -> Attribute:
 def test_kinds(table: Make, values: list[Any], kind: Kind | None, note: str) -> None:
     attribute = draft(table, values)
     assert attribute.kind is kind
-    assert attribute.role is None
+    assert attribute.role == ("quasi_identifier" if "dates" in note else "undecided")
     assert note in attribute.note
     assert attribute.note == "" or note
 
@@ -122,13 +122,23 @@ def test_hints_at_roles(table: Make) -> None:
         }
     )
     notes = {name: attribute.note for name, attribute in infer(frame).items()}
-    assert "unique in every row: an identifier?" in notes["visit"]
-    assert notes["weight"] == ""
-    assert "the name suggests an identifier" in notes["patientNr"]
-    assert notes["admission_type_id"] == ""
-    assert "the name suggests an identifier" in notes["Last Name"]
-    assert notes["birth_year"] == "the name suggests a quasi-identifier"
-    assert notes["income"] == ""
+    assert "unique in every row: an identifier?; the name suggests the number of a person" in notes["visit"]
+    assert notes["weight"] == "the name suggests a weight: of a body, or of a survey?"
+    assert "the name suggests the number of a person, a household or a case" in notes["patientNr"]
+    assert notes["admission_type_id"] == "numbers that name something; the name suggests how a stay began or ended"
+    assert "the name suggests what names or reaches a person" in notes["Last Name"]
+    assert notes["birth_year"] == "the name suggests a date or place of birth"
+    assert notes["income"] == "the name suggests money"
+    roles = {name: str(attribute.role) for name, attribute in infer(frame).items()}
+    assert roles == {
+        "visit": "identifier",
+        "weight": "undecided",
+        "patientNr": "identifier",
+        "admission_type_id": "quasi_identifier",
+        "Last Name": "identifier",
+        "birth_year": "quasi_identifier",
+        "income": "confidential",
+    }
 
 
 # --------------------------------------------------------------------------------------- taxonomies
@@ -157,6 +167,7 @@ def test_codes_of_shipped_taxonomies(table: Make, values: list[str], taxonomy: s
     attribute = draft(table, [*values, "?", None])
     assert (attribute.kind, attribute.taxonomy) == (Kind.TAXONOMIC, taxonomy)
     assert attribute.normalize == normalize
+    assert attribute.role == ("confidential" if "icd" in taxonomy else "quasi_identifier")
     assert attribute.missing == ("", "?")
     assert attribute.note.startswith(
         f"{taxonomy}: 100.0 % of {len(values)} distinct values and 100.0 % of {len(values)} cells map"

@@ -135,7 +135,7 @@ def test_replace_refuses_what_does_not_fit(table: Make, schema: Schema) -> None:
 
 def test_nothing_leaves_before_every_role_is_decided(table: Make) -> None:
     data = Microdata.from_frame(table({"x": [1, 2]}), Schema([Attribute("x", kind="continuous")]))
-    with pytest.raises(SchemaError, match=r"no role is given for 'x'.\nDecide what each column is"):
+    with pytest.raises(SchemaError, match=r"the role of 1 column is undecided: 'x'.\nDecide for each whether"):
         data.to_frame()
 
 

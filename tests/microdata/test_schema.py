@@ -72,7 +72,7 @@ def test_names_by_role() -> None:
     assert schema.quasi_identifiers == ("age", "sex")
     assert schema.confidential == ("pay",)
     assert schema.by_role("other") == ()
-    assert schema.by_role(None) == ("remarks",)
+    assert schema.undecided == schema.by_role("undecided") == ("remarks",)
     with pytest.raises(SchemaError, match=r"role must be one of .*; got 'quasi'"):
         schema.by_role("quasi")
 
@@ -82,7 +82,40 @@ def test_replace_makes_a_new_schema() -> None:
     changed = schema.replace("remarks", role="other", name="notes")
     assert list(changed) == ["patient", "age", "sex", "pay", "notes"]
     assert changed["notes"].role is Role.OTHER
-    assert schema["remarks"].role is None
+    assert schema["remarks"].role is Role.UNDECIDED
+
+
+def test_roles_are_decided_by_name_and_by_pattern() -> None:
+    names = ("id", "dx1", "dx2", "x[1]", "ward")
+    schema = Schema([Attribute("age", role="quasi_identifier", kind="continuous"), *map(Attribute, names)])
+
+    def roles(given: dict[str, str]) -> str:
+        return " ".join(str(one.role)[0] for one in schema.decide(given).values())
+
+    assert roles({}) == "q u u u u u"
+    assert roles({"*": "other"}) == "q o o o o o"  # all that is undecided, and nothing else
+    assert roles({"*": "other", "dx*": "identifier"}) == "q o i i o o"
+    assert roles({"dx2": "identifier", "dx*": "other"}) == "q u o i u u"  # a name in full counts more
+    assert roles({"dx*": "other", "*1": "identifier"}) == "q u i o u u"  # of patterns the last
+    assert roles({"a*": "other"}) == "o u u u u u"
+    assert roles({"x[1]": "other"}) == "q u u u o u"
+    with pytest.raises(SchemaError, match=r"there is no column 'dy1'.\nDid you mean 'dx1'\?"):
+        schema.decide({"dy1": "other"})
+    with pytest.raises(SchemaError, match=r"there is no column 'z\*'"):
+        schema.decide({"z*": "other"})
+    with pytest.raises(SchemaError, match="role must be one of"):
+        schema.decide({"*": "others"})
+    star = Schema([Attribute("*"), Attribute("b")])
+    assert star.decide({"*": "other"}).undecided == ("b",)  # there is a column of this name
+
+
+def test_what_is_undecided_is_named_in_full() -> None:
+    names = [f"column {number}" for number in range(12)]
+    with pytest.raises(SchemaError) as error:
+        Schema(map(Attribute, names)).check_decided()
+    assert error.value.message == f"the roles of 12 columns are undecided: {', '.join(map(repr, names))}."
+    assert "--role '*=other'" in error.value.hint
+    Schema([Attribute("a", role="other")]).check_decided()
 
 
 def test_a_change_of_kind_leaves_out_what_belonged_to_the_former_kind(codes: Taxonomy) -> None:
@@ -119,7 +152,7 @@ def test_read(plan: Path) -> None:
     assert list(dx.taxonomies[0][0]) == ["root", "a", "b"]
     assert (dx.distance, dx.normalize, dx.unmapped) == ("wu_palmer", ("zeros:3", "dots"), "as_missing")
     assert dx.note == "main diagnosis"
-    assert schema["remarks"].role is None
+    assert schema["remarks"].role is Role.UNDECIDED
 
 
 def test_what_is_read_can_be_written_and_read_again(plan: Path) -> None:

@@ -31,15 +31,16 @@ def test_roles_follow_from_names_values_and_kinds() -> None:
         DRG=["470", "871", "9"] * 10,
         days=["3", "4", "5"] * 10,
     )
-    schema = draft_schema(table, roles={"dx": "confidential"})
-    assert {name: str(one.role) for name, one in schema.items()} == {
-        "ssn": "identifier",
-        "zip": "quasi_identifier",
-        "dx": "confidential",
-        "ward_id": "other",
-        "DRG": "other",
-        "days": "other",
-    }
+    schema = draft_schema(table, roles={"dx": "quasi_identifier"})
+    assert [(name, str(one.role)) for name, one in schema.items()] == [
+        ("days", "undecided"),  # comes first
+        ("ssn", "identifier"),
+        ("zip", "quasi_identifier"),
+        ("dx", "quasi_identifier"),
+        ("ward_id", "quasi_identifier"),
+        ("DRG", "confidential"),
+    ]
+    assert draft_schema(table, roles={"*": "other"}).by_role("other") == ("days",)
     kinds = {name: str(schema[name].kind) for name in ("ward_id", "DRG", "days")}
     assert kinds == {"ward_id": "nominal", "DRG": "nominal", "days": "continuous"}
     assert "written as text" not in "".join(one.note for one in schema.values())
@@ -48,6 +49,7 @@ def test_roles_follow_from_names_values_and_kinds() -> None:
 @pytest.mark.parametrize("name", ["no", "id", "yes", "1e3", "null", ODD, "größe", "- a", "a\nb"])
 def test_odd_names_and_values_survive_yaml(name: str, tmp_path: Path) -> None:
     schema = draft_schema(texts(**{name: ["no", "?", "1: 2", "n/a"], "other": ["a", "b", "c", "d"]}))
+    assert not schema.by_role("other")  # nothing is ever drafted so
     (tmp_path / "plan.yaml").write_text(draft_plan(schema, str(tmp_path / "table.csv"), tmp_path), encoding="utf-8")
     assert list(Plan.read(tmp_path / "plan.yaml").attributes) == [name, "other"]
 
@@ -59,6 +61,7 @@ def test_columns_that_only_an_inner_word_names_are_numbers() -> None:
 
 def test_a_table_without_quasi_identifiers_gets_a_plan_that_says_so(tmp_path: Path) -> None:
     text = draft_plan(draft_schema(texts(days=["1", "2", "3"])), "table.csv")
+    assert "  - name: days\n    role: undecided\n" in text
     assert "method: # name a quasi_identifier" in text
     assert yaml.safe_load(text)["method"] is None
 
@@ -92,3 +95,38 @@ def test_a_file_is_read_column_by_column(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(source, "read", lambda columns=None: asked.append(columns) or read(columns))
     assert draft_schema(source).to_dict() == draft_schema(table).to_dict()
     assert asked == [[name] for name in table.column_names]
+
+
+def test_a_description_is_told_of_once() -> None:
+    table = texts(icd=["I10", "E11", "J45"] * 10, icd_text=["high pressure", "diabetes", "asthma"] * 10)
+    schema = draft_schema(table)
+    assert list(schema) == ["icd_text", "icd"]
+    assert (schema["icd_text"].role, schema["icd"].role) == ("undecided", "confidential")
+    assert schema["icd_text"].note.count("seems to describe 'icd'") == 1
+
+
+def test_dates_of_a_file_are_numbers_if_it_is_read_with_types(tmp_path: Path) -> None:
+    days = [f"2010-0{1 + i % 9}-{10 + i % 17}" for i in range(30)]
+    path = tmp_path / "stays.csv"
+    path.write_text("born,left\n" + "".join(f"{day},{day[8:]}.{day[5:7]}.{day[:4]}\n" for day in days))
+    schema = draft_schema(read_table(path, text=True), beside=path)
+    assert {name: (str(one.role), str(one.kind)) for name, one in schema.items()} == {
+        "born": ("quasi_identifier", "continuous"),
+        "left": ("quasi_identifier", "nominal"),  # in a way that the file's reader does not know
+    }
+    (tmp_path / "plan.yaml").write_text(draft_plan(schema, str(path), tmp_path))
+    tm.run(tmp_path / "plan.yaml", output=str(tmp_path / "out.csv"))
+    assert str(read_table(tmp_path / "out.csv")["born"].type) == "date32[day]"
+
+
+def test_nothing_is_released_while_a_column_is_undecided(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("age,x,y\n" + "".join(f"{20 + i},{i % 3},{i % 2}\n" for i in range(12)))
+    table = read_table(path, text=True)
+    (tmp_path / "plan.yaml").write_text(draft_plan(draft_schema(table), str(path), tmp_path))
+    with pytest.raises(tm.SchemaError, match="the roles of 2 columns are undecided: 'x', 'y'"):
+        tm.run(tmp_path / "plan.yaml", output=str(tmp_path / "out.csv"))
+    assert not (tmp_path / "out.csv").exists()
+    decided = draft_schema(table, roles={"x": "confidential", "*": "other"})
+    (tmp_path / "plan.yaml").write_text(draft_plan(decided, str(path), tmp_path))
+    tm.run(tmp_path / "plan.yaml", output=str(tmp_path / "out.csv"))

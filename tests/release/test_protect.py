@@ -58,8 +58,10 @@ def test_seeds() -> None:
 
 def test_undecided_roles_stop_the_release() -> None:
     schema = tm.Schema([*list(SCHEMA.values())[:2], tm.Attribute("rest")])
-    with pytest.raises(tm.SchemaError, match="no role is given for 'rest'"):
+    with pytest.raises(tm.SchemaError, match=r"the role of 1 column is undecided: 'rest'\.\nDecide for each"):
         tm.protect(TABLE, schema, tm.Microaggregation(2))
+    with pytest.raises(tm.SchemaError, match=r"the role of 1 column is undecided: 'rest'\.\nDecide for each"):
+        tm.compare(TABLE, schema, [tm.Microaggregation(2)], cache=False)
 
 
 def test_missing_is_a_category_of_its_own() -> None:

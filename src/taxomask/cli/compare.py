@@ -64,6 +64,7 @@ def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
     from ..microdata import Microdata
     from ..plan.run import naming, read_for
 
+    plan.attributes.check_decided()
     source, table = read_for(plan, data)
     with naming(source):
         Microdata.from_frame(table, plan.attributes)  # what is wrong with the table is no fault of any method

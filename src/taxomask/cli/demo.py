@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 FOLDER = Path("taxomask-demo")
-KNOWN = dict.fromkeys(("n_beds", "care_days", "dx01"), "quasi_identifier")  # decided after the draft
+KNOWN = {  # decided after the draft
+    **dict.fromkeys(("age", "sex", "race", "region", "n_beds", "care_days", "dx01"), "quasi_identifier"),
+    "id": "identifier",
+    "pc01": "confidential",
+}
 
 
 def demo(
@@ -121,7 +125,7 @@ def _inspect(place: Path, method: Method) -> None:
     shutil.copyfile(examples.path(), data)
     schema = draft_schema(read_table(data, text=True), roles=KNOWN)
     (place / "plan.yaml").write_text(draft_plan(schema, str(data), place, method), encoding="utf-8")
-    print("\n1. Inspect: roles as drafted, but an insurer knows the hospital, the days and the diagnosis")
+    print("\n1. Inspect: the roles are decided; an insurer knows the hospital, the days and the diagnosis")
     print_table(
         ["column", "role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind), one.note) for name, one in schema.items()],

@@ -10,7 +10,7 @@ import typer
 from ..errors import DataError
 from .files import check_free, write_text
 from .protect import Quiet
-from .show import print_json, print_table
+from .show import print_json, print_table, print_text
 
 __all__ = ["inspect"]
 
@@ -19,13 +19,17 @@ def inspect(
     data: Annotated[str, typer.Argument(metavar="DATA", help="A table: a file, or the address of a database table.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write a plan to edit to this file.")] = None,
     role: Annotated[
-        list[str] | None, typer.Option(help="A role that you know already, as COLUMN=ROLE; repeat for several.")
+        list[str] | None,
+        typer.Option(
+            help="A role that you decide, as COLUMN=ROLE; repeat for several. COLUMN may be a pattern such as 'dx*'; "
+            "'*=other' releases all that is undecided as it is."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the plan.")] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Look at a table and draft a plan: kinds, candidate identifiers, matching taxonomies, missing codes."""
+    """Look at a table and draft a plan: roles, kinds, taxonomies, missing codes, and what you have to decide."""
     from ..microdata import Role
     from ..microdata.clues import SPELLED
     from ..microdata.files import is_address, open_table
@@ -41,24 +45,29 @@ def inspect(
     if output is not None:
         write_text(output, draft_plan(schema, data, output.parent))
     if json:
-        return print_json({"rows": rows, **schema.to_dict()})
+        return print_json({"rows": rows, "undecided": list(schema.undecided), **schema.to_dict()})
     if quiet:
         return None
-    print(f"{source.where}: {rows:,} rows, {len(schema)} columns")
+    print_text(f"{source.where}: {rows:,} rows, {len(schema)} columns")
     print_table(
         ["column", "proposed role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind or "–"), one.note) for name, one in schema.items()],
     )
-    as_they_are = schema.by_role("other")
+    if schema.undecided:
+        print_text(f"For you to decide, {len(schema.undecided)} of {len(schema)}: {', '.join(schema.undecided)}.")
+    else:
+        print_text("No column is undecided.")
+    as_they_are = schema.by_role(Role.OTHER)
     if as_they_are:
-        print(f"Released as they are, unless you give them another role: {', '.join(as_they_are)}.")
+        print_text(f"Released as they are, as you decided: {', '.join(as_they_are)}.")
     spelled = [name for name, one in schema.items() if SPELLED in one.note and one.role != Role.IDENTIFIER]
     if spelled:
-        print(f"Some values are spelled in several ways; write them alike: {', '.join(spelled)}.")
+        print_text(f"Some values are spelled in several ways; write them alike: {', '.join(spelled)}.")
     if output is None:
         print(f"Draft a plan with:  taxomask inspect {data} -o plan.yaml")
     else:
-        print(f"The plan is in {output}. Check every role; then")
+        first = "Decide what is undecided, and check" if schema.undecided else "Check"
+        print_text(f"The plan is in {output}. {first} every role; then")
         print(f"  taxomask compare --plan {output} -o map.html")
         print(f"  taxomask protect --plan {output} -o protected.csv --report report.html")
     return None

@@ -15,6 +15,7 @@ __all__ = [
     "print_json",
     "print_meanings",
     "print_table",
+    "print_text",
     "progress_bar",
     "share",
 ]
@@ -63,13 +64,21 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(header):
         numeric = all(_is_number(row[place]) for row in texts)
-        table.add_column(name, justify="right" if numeric else "left")
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in texts:
         table.add_row(*(_plain(cell) for cell in row))
     console = Console(markup=False, highlight=False)
     if not console.is_terminal:
         console.width = 160
     console.print(table)
+
+
+def print_text(text: str) -> None:
+    """A paragraph, wrapped to the terminal."""
+    from rich.console import Console
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    console.print(_plain(text), soft_wrap=not console.is_terminal)
 
 
 @dataclass(frozen=True)

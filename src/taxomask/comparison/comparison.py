@@ -214,6 +214,7 @@ def compare(
         raise PlanError("there is no method to compare.", hint="Name at least one, such as Microaggregation(k=5).")
     if common_marginals:
         chosen = [one if isinstance(one, ReverseMapping) else ReverseMapping(one) for one in chosen]
+    schema.check_decided()
     data = Microdata.of(frame, schema)  # coded once for all, and each table of distances is made once
     store = Stored(cache, fingerprint(Memory(), data.frame), schema, seed)
     threads = min(os.cpu_count() or 1, 4) if workers is None else check_integer("workers", workers, at_least=1)

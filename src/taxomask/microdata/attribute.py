@@ -26,13 +26,14 @@ class Role(StrEnum):
     """What a column tells about a person.
 
     An identifier is never released; a quasi-identifier could be known to somebody who tries to find a person;
-    a confidential attribute is what such a person must not learn.
+    a confidential attribute is what such a person must not learn. What is undecided stops every release.
     """
 
     IDENTIFIER = "identifier"
     QUASI_IDENTIFIER = "quasi_identifier"
     CONFIDENTIAL = "confidential"
     OTHER = "other"
+    UNDECIDED = "undecided"
 
 
 class Kind(StrEnum):
@@ -61,8 +62,8 @@ class Attribute:
     name
         The name of the column.
     role
-        ``"identifier"``, ``"quasi_identifier"``, ``"confidential"`` or ``"other"``; None while it is not
-        decided.
+        ``"identifier"``, ``"quasi_identifier"``, ``"confidential"``, ``"other"``, or ``"undecided"``, as by default:
+        nothing is released while a column is.
     kind
         ``"continuous"``, ``"ordinal"``, ``"nominal"`` or ``"taxonomic"``. An identifier needs none, and a
         column with the role ``"other"`` that has none is passed through as it is.
@@ -99,7 +100,7 @@ class Attribute:
     """
 
     name: str
-    role: Role | str | None = None
+    role: Role | str = Role.UNDECIDED
     kind: Kind | str | None = None
     order: Sequence[object] = ()
     taxonomy: Source | Sequence[Source | tuple[Source, float]] | None = None
@@ -115,7 +116,7 @@ class Attribute:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise SchemaError(f"name must be text; got {self.name!r}.", hint="Write the name of the column in quotes.")
-        self._set("role", self._choice("role", self.role, Role))
+        self._set("role", self._choice("role", self.role, Role) or Role.UNDECIDED)
         self._set("kind", self._choice("kind", self.kind, Kind))
         self._set("order", self._scalars("order", self.order))
         self._set("missing", self._scalars("missing", self.missing))
@@ -128,7 +129,7 @@ class Attribute:
             raise self._error(f"a {self.role} needs a kind.", f"Choose one of {listing(map(str, Kind))}.")
 
     def __repr__(self) -> str:
-        facts = [str(one) for one in (self.role or "undecided", self.kind, values_in_words(self)) if one]
+        facts = [str(one) for one in (self.role, self.kind, values_in_words(self)) if one]
         return line(f"<Attribute {self.name!r}: {', '.join(facts)}>")
 
     # ----------------------------------------------------------------------------------- its taxonomies

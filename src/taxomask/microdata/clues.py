@@ -1,4 +1,4 @@
-"""What values and names of columns look like: numbers, ranges, missing values, identifiers."""
+"""What values look like: numbers, ranges, missing values, spellings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .distinct import Frequent
 from .meanings import meaning
 from .numeric import NUMBER
 
-__all__ = ["are_numbers", "missing_looking", "name_hints", "ranges", "respelled", "uniqueness"]
+__all__ = ["are_numbers", "missing_looking", "ranges", "respelled", "uniqueness"]
 
 SPELLED = "spelled in several ways"
 _NUMBER = re.compile(NUMBER)
@@ -27,15 +27,6 @@ _RANGE = re.compile(rf"\W*{_AMOUNT}\s*(?:-|–|to|,|;|:)\s*\d+(?:\.\d+)?{_UNIT}"
 _BELOW = re.compile(rf"(?:<=?|≤|under|below|less than|up to)\s*{_AMOUNT}{_UNIT}")
 _ABOVE = re.compile(
     rf"(?:>=?|≥|over|above|more than)?\s*{_AMOUNT}\s*(?:\+|(?:and|or) (?:over|older|more|above))?{_UNIT}"
-)
-
-_PERSON = re.compile(
-    "name|surname|lastname|firstname|forename|ssn|mrn|e?mail|phone|telephone|fax|address|street|passport|iban"
-)
-_NUMBERED = re.compile("ids?|nr|nbr|no|number|key|uid|uuid|code|account|record")
-_KNOWN = re.compile(
-    "age|sex|gender|race|ethnicity|zip|zipcode|postcode|birth|birthdate|dob|marital|region|county|city|"
-    "country|nationality|occupation|education|profession|religion"
 )
 
 
@@ -121,17 +112,3 @@ def respelled(look: Frequent, chosen: Sequence[int]) -> list[str]:
         f"{many} {listed}, which differ only in case, outer spaces or Unicode form: one value for l and t, several for "
         "k; write them alike"
     ]
-
-
-def name_hints(name: str, share: float = 0.0) -> list[str]:
-    """What the name of a column suggests; ``share`` is that of distinct values among the rows.
-
-    >>> name_hints("PatientNr", share=0.9), name_hints("birth_year")
-    (['the name suggests an identifier'], ['the name suggests a quasi-identifier'])
-    """
-    words = [word.casefold() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", name)]
-    if any(map(_PERSON.fullmatch, words)) or (share > 0.2 and any(map(_NUMBERED.fullmatch, words))):
-        return ["the name suggests an identifier"]
-    if any(map(_KNOWN.fullmatch, words)):
-        return ["the name suggests a quasi-identifier"]
-    return []

@@ -1,21 +1,23 @@
-"""A draft of a schema from the data: kinds are proposed, roles are left to people."""
+"""A draft of a schema from the data: kinds and roles are proposed; what is not recognised stays undecided."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from ..errors import DataError
-from .attribute import Attribute, Kind
+from .attribute import Attribute, Kind, Role
 from .casting import is_temporal
-from .clues import are_numbers, missing_looking, name_hints, ranges, respelled, uniqueness
+from .clues import are_numbers, missing_looking, ranges, respelled, uniqueness
 from .distinct import Frequent
 from .frames import Frame
 from .matching import Evidence, find_taxonomy
+from .recognition import pairs, recognise
 from .schema import Schema
 from .spelling import spell
 
-__all__ = ["infer"]
+__all__ = ["infer", "with_pairs"]
 
 LOOKED_AT = 10_000  # distinct values of a column, the most frequent ones
 
@@ -24,8 +26,9 @@ def infer(frame: Any) -> Schema:
     """Draft a schema for a table, to be edited.
 
     Kinds come from the types and the values of the columns; codes are compared with the taxonomies that are
-    shipped. Every note states the evidence. Roles are left open: what identifies a person is for people to
-    decide.
+    shipped. Roles come from names, in eight languages, and from values. Every note states the evidence. What is not
+    recognised is ``undecided``, and nothing is ever drafted as ``other``: what may leave as it is, is for people to
+    decide, with `Schema.decide`.
 
     Examples
     --------
@@ -33,9 +36,21 @@ def infer(frame: Any) -> Schema:
     >>> draft = infer(pa.table({"age": [30, 41, 58], "sex": ["f", "m", "?"]}))
     >>> draft["age"].kind, draft["sex"].kind, draft["sex"].missing
     (<Kind.CONTINUOUS: 'continuous'>, <Kind.NOMINAL: 'nominal'>, ('', '?'))
+    >>> draft["age"].role
+    <Role.QUASI_IDENTIFIER: 'quasi_identifier'>
     """
     source = Frame(frame)
-    return Schema(_draft(source, name) for name in source.names)
+    return with_pairs(_draft(source, name) for name in source.names)
+
+
+def with_pairs(attributes: Iterable[Attribute]) -> Schema:
+    """A schema in which columns that describe the codes of another one are undecided, with a note that names it."""
+    schema = Schema(attributes)
+    for name, code in pairs(schema).items():
+        why = f"seems to describe {code!r}: released beside it, it would tell what that was"
+        if schema[name].role != Role.IDENTIFIER and why not in schema[name].note:
+            schema = schema.replace(name, role=Role.UNDECIDED, note=_note(schema[name].note, why))
+    return schema
 
 
 def _draft(frame: Frame, name: str) -> Attribute:
@@ -43,15 +58,20 @@ def _draft(frame: Frame, name: str) -> Attribute:
     dtype = frame.arrow_type(name)
     if scale:
         missing = () if "" in map(spell, scale) else ("",)
-        note = _note("ordered by its type", *name_hints(name))
-        return Attribute(name, kind=Kind.ORDINAL, order=scale, missing=missing, note=note)
+        clue = recognise(name)
+        note = _note("ordered by its type", clue.why)
+        return Attribute(name, role=clue.role, kind=Kind.ORDINAL, order=scale, missing=missing, note=note)
     if dtype is not None and is_temporal(dtype):
-        return Attribute(name, kind=Kind.CONTINUOUS, note=_note(f"dates or times ({dtype})", *name_hints(name)))
+        clue = recognise(name, dates=True)
+        return Attribute(name, role=clue.role, kind=Kind.CONTINUOUS, note=_note(f"dates or times ({dtype})", clue.why))
     try:
         look = frame.frequent(name, LOOKED_AT)
     except DataError:
-        note = _note(f"holds {dtype or 'objects'}: can only be passed through", *name_hints(name))
-        return Attribute(name, note=note)
+        clue = recognise(name)
+        role = clue.role if clue.role == Role.IDENTIFIER else Role.UNDECIDED  # it has no kind, and cannot be protected
+        return Attribute(
+            name, role=role, note=_note(f"holds {dtype or 'objects'}: can only be passed through", clue.why)
+        )
     return _draft_values(name, look)
 
 
@@ -64,9 +84,13 @@ def _draft_values(name: str, look: Frequent) -> Attribute:
     notes += [f"{look.values[i]!r} ({look.counts[i]:,} cells) looks like missing" for i in markers]
     if kind in (Kind.NOMINAL, Kind.ORDINAL):
         notes += respelled(look, kept)
-    notes += uniqueness(look) + name_hints(name, share=look.distinct / max(look.rows, 1))
+    present = Frequent([look.values[i] for i in kept], look.counts[kept], look.rows, look.distinct - len(markers))
+    clue = recognise(name, present, taxonomy=options.get("taxonomy"))
+    if clue.codes and kind == Kind.CONTINUOUS and all(float(look.spellings[i]).is_integer() for i in kept):
+        kind, notes = Kind.NOMINAL, [*notes, "numbers that name something"]
+    notes += uniqueness(look) if clue.role in (Role.IDENTIFIER, Role.UNDECIDED) else []
     missing = ("", *(look.values[i] for i in markers if look.spellings[i]))
-    return Attribute(name, kind=kind, missing=missing, note=_note(*notes), **options)
+    return Attribute(name, role=clue.role, kind=kind, missing=missing, note=_note(*notes, clue.why), **options)
 
 
 def _kind(look: Frequent, kept: list[int]) -> tuple[Kind, dict[str, Any], list[str]]:
@@ -103,4 +127,4 @@ def _reasons(evidence: Evidence, *, written: bool) -> list[str]:
 
 
 def _note(*parts: str) -> str:
-    return "; ".join(parts)
+    return "; ".join(part for part in parts if part)

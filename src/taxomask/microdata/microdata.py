@@ -152,12 +152,7 @@ class Microdata:
         missing value is written as the original column writes it: empty, or the marker that it uses
         throughout.
         """
-        undecided = self.schema.by_role(None)
-        if undecided:
-            raise SchemaError(
-                f"no role is given for {listing(undecided)}.",
-                hint="Decide what each column is: an identifier, a quasi_identifier, confidential or other.",
-            )
+        self.schema.check_decided()
         drop = self.schema.identifiers
         replaced = {name: self._decode(name) for name in self.columns if name in self._replaced}
         return self._frame.rebuild(replaced, rows=self._kept_rows(), drop=drop)

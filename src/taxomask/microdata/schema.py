@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -92,15 +93,14 @@ class Schema(Mapping[str, Attribute]):
         return len(self._attributes)
 
     def __repr__(self) -> str:
-        roles = {role: self.by_role(role) for role in (*Role, None)}
-        parts = (f"{role or 'undecided'} {few(names, 4)}" for role, names in roles.items() if names)
+        roles = {role: self.by_role(role) for role in Role}
+        parts = (f"{role} {few(names, 4)}" for role, names in roles.items() if names)
         return line(f"<Schema of {len(self)} attributes: {'; '.join(parts)}>")
 
     def _repr_html_(self) -> str:
-        counted = [f"{len(self.by_role(role))} {role or 'undecided'}" for role in (*Role, None) if self.by_role(role)]
+        counted = [f"{len(self.by_role(role))} {role}" for role in Role if self.by_role(role)]
         rows: list[tuple[str, ...]] = [
-            (name, str(one.role or "undecided"), str(one.kind or "–"), values_in_words(one), one.note)
-            for name, one in self.items()
+            (name, str(one.role), str(one.kind or "–"), values_in_words(one), one.note) for name, one in self.items()
         ]
         header: tuple[str, ...] = ("column", "role", "kind", "values", "note")
         if not any(one.note for one in self.values()):
@@ -109,9 +109,9 @@ class Schema(Mapping[str, Attribute]):
 
     # ----------------------------------------------------------------------------------- by role
 
-    def by_role(self, role: Role | str | None) -> tuple[str, ...]:
-        """The names of the attributes with a role; None: of those that are not decided."""
-        if role is not None and role not in tuple(Role):
+    def by_role(self, role: Role | str) -> tuple[str, ...]:
+        """The names of the attributes with a role."""
+        if role not in tuple(Role):
             raise SchemaError(
                 f"role must be one of {listing(map(str, Role))}; got {role!r}.",
                 hint=did_you_mean(str(role), map(str, Role)),
@@ -130,6 +130,43 @@ class Schema(Mapping[str, Attribute]):
     def confidential(self) -> tuple[str, ...]:
         return self.by_role(Role.CONFIDENTIAL)
 
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        return self.by_role(Role.UNDECIDED)
+
+    def decide(self, roles: Mapping[str, str]) -> Schema:
+        """A schema with roles decided, by the names of columns.
+
+        A name may be a pattern (``dx*``), which decides all columns that it fits and that are not named in full. ``*``
+        alone decides all that is undecided, after the others, and nothing else.
+
+        >>> draft = Schema([Attribute("id", role="identifier"), Attribute("ward"), Attribute("floor")])
+        >>> draft.decide({"*": "other", "ward": "identifier"})
+        <Schema of 3 attributes: identifier id, ward; other floor>
+        """
+        named = {name: role for name, role in roles.items() if name in self}
+        rest = {pattern: role for pattern, role in roles.items() if pattern not in named}
+        found = dict.fromkeys(self.undecided, rest.pop("*")) if "*" in rest else {}
+        for pattern, role in rest.items():
+            fitting = [name for name in self if fnmatchcase(name, pattern)]
+            if not fitting:
+                raise SchemaError(f"there is no column {pattern!r}.", hint=did_you_mean(pattern, self))
+            found |= dict.fromkeys(fitting, role)
+        found |= named
+        return Schema(dataclasses.replace(one, role=found.get(one.name, one.role)) for one in self.values())
+
+    def check_decided(self) -> None:
+        """An error that names all columns that are undecided, if there are any."""
+        names = self.undecided
+        if names:
+            what = "the role of 1 column is" if len(names) == 1 else f"the roles of {len(names):,} columns are"
+            raise SchemaError(
+                f"{what} undecided: {listing(names, len(names))}.",
+                hint="Decide for each whether it is an identifier (never released), a quasi_identifier or confidential "
+                "(protected), or other (released as it is): in the plan; with `taxomask inspect --role NAME=ROLE`, "
+                "where --role '*=other' stands for all of them; or with schema.decide({…}) in Python.",
+            )
+
     # ----------------------------------------------------------------------------------- changing and writing
 
     def replace(self, name: str, /, **changes: Any) -> Schema:
@@ -143,7 +180,7 @@ class Schema(Mapping[str, Attribute]):
         return Schema(changed if one.name == name else one for one in self.values())
 
     def to_dict(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
-        """The schema in plain values, as `read` takes it: what differs from the defaults.
+        """The schema in plain values, as `read` takes it: names, roles, and what differs from the defaults.
 
         Files of taxonomies are written as seen from ``folder``, by default the current one.
         """
@@ -219,7 +256,7 @@ def _to_dict(attribute: Attribute, folder: Path) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for field in _FIELDS:
         value = getattr(attribute, field)
-        if field == "name" or value != _DEFAULTS[field]:
+        if field in ("name", "role") or value != _DEFAULTS[field]:
             result[field] = _plain(value)
     if attribute.taxonomy is not None:
         sources = [(_source_name(attribute, source, folder), weight) for source, weight in attribute.sources]

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import PlanError, TaxomaskError, did_you_mean
+from ..errors import TaxomaskError
 from ..methods import Method
 from ..microdata import Attribute, Kind, Role, Schema, infer
+from ..microdata.casting import is_temporal
 from ..microdata.coverage import coverage
-from ..microdata.files import Source, is_address
+from ..microdata.files import Source, is_address, open_table
 from ..microdata.frames import Frame
+from ..microdata.infer import with_pairs
+from ..microdata.recognition import DATES
 from ..taxonomy import Taxonomy
 
 __all__ = ["draft_plan", "draft_schema"]
 
 _HEAD = """\
-# A draft for {data}, from its values. Check every role before you use it:
+# A draft for {data}, from names and values. Check every role before you use it:
+#   undecided         not recognised, for you to decide: nothing is released while there is one. They come first
 #   identifier        names a person; never released
 #   quasi_identifier  others may know it, so it could lead to a person; protected
 #   confidential      what is to be learnt only about groups, such as a diagnosis
@@ -43,7 +46,6 @@ compare:
 #   report: report.html
 """
 _AS_TEXT = "numbers written as text"  # said of every number, as all columns are read as text
-_NAMING = re.compile(r"(?:^|[^a-z])(?:id|nr|nbr|no|code|drg)$")
 
 
 def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method | None = None) -> str:
@@ -71,7 +73,7 @@ def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method 
 
 
 def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, str] | None = None) -> Schema:
-    """A schema for a table whose columns were read as text: `infer`, with roles as names, values and kinds suggest.
+    """A schema for a table whose columns were read as text: `infer`, with what is undecided first.
 
     Parameters
     ----------
@@ -81,24 +83,29 @@ def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, 
         The file of the table: taxonomies of single columns may lie beside it, in files whose names end in ``_`` and the
         name of the column.
     roles
-        Roles that are known already, by column.
+        Roles that are known already, by column or pattern: see `Schema.decide`.
     """
     tables: Iterable[Any] = (frame.read([name]) for name in frame.names) if isinstance(frame, Source) else [frame]
-    known = roles or {}
     near = sorted(beside.parent.glob("*")) if beside is not None else []
     files = [path for path in near if path != beside and path.is_file()]
-    schema = Schema(_with_kind(one, table, files) for table in tables for one in infer(table).values())
-    for name in known:
-        if name not in schema:
-            raise PlanError(f"there is no column {name!r}.", hint=did_you_mean(name, schema))
-    return Schema(replace(one, role=known.get(one.name) or _role(one)) for one in schema.values())
+    drafted = [_with_kind(one, table, files) for table in tables for one in infer(table).values()]
+    schema = with_pairs(_with_dates(drafted, beside)).decide(roles or {})
+    return Schema(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED))
+
+
+def _with_dates(attributes: list[Attribute], path: Path | None) -> list[Attribute]:
+    """Dates are numbers where the file, if it is not read as text, says that they are dates."""
+    names = [one.name for one in attributes if one.kind == Kind.NOMINAL and DATES in one.note]
+    if path is None or not names:
+        return attributes
+    read = open_table(path).read(names)
+    typed = [name for name in names if is_temporal(read.schema.field(name).type)]
+    return [replace(one, kind=Kind.CONTINUOUS) if one.name in typed else one for one in attributes]
 
 
 def _with_kind(attribute: Attribute, frame: Any, files: Sequence[Path]) -> Attribute:
-    """What the name of the column and the files beside the table tell of its kind."""
+    """What the files beside the table tell of the kind of a column."""
     note = "; ".join(part for part in attribute.note.split("; ") if part != _AS_TEXT)
-    if attribute.kind == Kind.CONTINUOUS and _NAMING.search(attribute.name.casefold()):
-        return replace(attribute, kind=Kind.NOMINAL, note=_also(note, "numbers that name something"))
     path = _taxonomy_beside(attribute, frame, files) if attribute.kind == Kind.NOMINAL else None
     if path is None:
         return replace(attribute, note=note)
@@ -119,15 +126,6 @@ def _taxonomy_beside(attribute: Attribute, frame: Any, files: Sequence[Path]) ->
         if found.complete and int(taxonomy.depth.max()) > 2:  # a flat one says no more than that values differ
             return path
     return None
-
-
-def _role(attribute: Attribute) -> Role:
-    if "an identifier" in attribute.note:
-        return Role.IDENTIFIER
-    if "a quasi-identifier" in attribute.note:
-        return Role.QUASI_IDENTIFIER
-    shipped = attribute.kind == Kind.TAXONOMIC and isinstance(attribute.taxonomy, str)
-    return Role.CONFIDENTIAL if shipped else Role.OTHER
 
 
 def _also(note: str, more: str) -> str:

@@ -65,6 +65,7 @@ def run(
         Called with the fraction that is done of a stage, and which one it is.
     """
     plan = plan if isinstance(plan, Plan) else Plan.read(plan)
+    plan.attributes.check_decided()
     target = output or (plan.output.path and plan.located(plan.output.path))
     page = report or (plan.output.report and plan.located(plan.output.report))
     if plan.method is None:

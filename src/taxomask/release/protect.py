@@ -44,10 +44,13 @@ def protect(
 
     Raises
     ------
+    SchemaError
+        If the role of a column is undecided.
     PromiseError
         If something that the method promises does not hold on the table about to be released, or if the method changed
         nothing in the columns that it should protect. Nothing is returned then.
     """
+    schema.check_decided()
     data = Microdata.of(frame, schema)
     release = protect_on(Memory().telling(progress), data, method, seed=seed)
     frames = release.copies or (release.data,)
@@ -57,6 +60,7 @@ def protect(
 @one_thread()
 def protect_on(engine: Engine, data: Microdata, method: Method, *, seed: int | None = None) -> Release:
     """Mask a coded table, wherever it lies. Nothing is checked yet: see `Release.check`."""
+    data.schema.check_decided()
     seed = secrets.randbits(128) if seed is None else check_integer("seed", seed, at_least=0)
     started = time.time()
     promises = method.promises(data)

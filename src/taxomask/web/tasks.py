@@ -118,6 +118,7 @@ def draw_map(report: Report, found: dict[str, Any], limit: float | None) -> dict
 def check_plan(report: Report, content: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Whether a plan can be carried out, and how it is written."""
     plan = _plan(content, folder)
+    plan.attributes.check_decided()
     return {"yaml": _yaml(plan), "compare": [str(one) for one in plan.compare]}
 
 

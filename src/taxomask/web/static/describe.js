@@ -6,6 +6,7 @@ import { changed, entry, go, state } from "./app.js";
 import { browse } from "./tree.js";
 
 const ROLES = {
+  undecided: ["Undecided", "not recognised, for you to decide; nothing is released while there is one"],
   identifier: ["Identifier", "names a person; never released"],
   quasi_identifier: ["Quasi-identifier", "others may know it, so it could lead to a person; protected"],
   confidential: ["Confidential", "to be learnt only about groups, such as a diagnosis"],
@@ -18,13 +19,13 @@ export async function describeStep(page) {
   const count = h("div", { class: "tally", "aria-live": "polite" });
   const tally = () => {
     const found = Object.keys(ROLES).map((role) => [role, draft.attributes.filter((one) => one.role === role).length]);
-    count.replaceChildren(...found.map(([role, number]) => h("span", { class: `tag ${role}` }, `${number} ${ROLES[role][0].toLowerCase()}${role === "confidential" || role === "other" || number === 1 ? "" : "s"}`)));
+    count.replaceChildren(...found.map(([role, number]) => h("span", { class: `tag ${role}` }, `${number} ${ROLES[role][0].toLowerCase()}${role.endsWith("identifier") && number !== 1 ? "s" : ""}`)));
   };
   const edited = () => { changed(); tally(); };
   tally();
   page.append(
     h("h1", {}, "What are the columns?"),
-    h("p", { class: "lead" }, h("b", {}, table.name), ` has ${thousands(table.rows)} rows and ${table.names.length} columns. The roles below were proposed from names and values: `, h("b", {}, "check every one of them.")),
+    h("p", { class: "lead" }, h("b", {}, table.name), ` has ${thousands(table.rows)} rows and ${table.names.length} columns. The roles below were proposed from names and values; columns that were not recognised come first: `, h("b", {}, "decide those, and check every one of the others.")),
     h("details", { class: "roles-help" }, h("summary", {}, "What the roles mean"),
       h("dl", {}, Object.values(ROLES).map(([name, about]) => [h("dt", {}, name), h("dd", {}, about)]))),
     h("div", { class: "columns" }, draft.attributes.map((attribute, number) => column(attribute, table.columns[number], edited))),
