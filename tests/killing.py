@@ -65,20 +65,20 @@ def run_with_report(target, seed, last):
     report = target.rstrip("/") + ".html"
     if engine == "memory":  # what comes before is the same each time; another seed is another order of rows
         options = Options(force=True, report=Path(report), page=told)
-        write_release(replace(release, audit={**release.audit, "seed": seed}), target, options)
+        write_release(replace(release, audit={**release.audit, "seed": seed, "draws": str(seed)}), target, options)
     else:
         carry_out(plan.model_copy(update={"seed": seed}), data=data, output=target, report=report, force=True)
     return f"{steps} 0"
 
 if engine == "memory":
-    release = tm.protect(read_for(plan, data)[1], plan.attributes, plan.method, seed=0)
+    release = tm.protect(read_for(plan, data)[1], plan.attributes, plan.method, seed=2**64)
     told = release.evaluate().page
 
 runs = {"call": run, "step": run_with_report}
-run("warm".join(target.rsplit("out", 1)), 0, 0)
+run("warm".join(target.rsplit("out", 1)), 2**64, 0)
 for line in sys.stdin:
     what, seed, last = line.split()
-    seed, last = int(seed), int(last)
+    seed, last = int(seed) + 2**64, int(last)  # smaller ones are refused
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -34,7 +34,7 @@ def files(folder: Path) -> Path:
 
 
 def test_the_same_bytes_on_every_engine(run: Run, files: Path) -> None:
-    command = ("protect", "--plan", files / "plan.yaml", "--seed", "5", "--quiet", "-o")
+    command = ("protect", "--plan", files / "plan.yaml", "--practice", "--seed", "5", "--quiet", "-o")
     assert run(*command, files / "memory.csv") == (0, "", "")
     assert run(*command, files / "local.csv", "--engine", "local", "--workers", "2") == (0, "", "")
     assert run(*command, files / "folder.csv", f"{files}/data/", "--engine", "local") == (0, "", "")
@@ -54,7 +54,7 @@ def test_the_same_folder_on_every_engine(run: Run, files: Path, target: str) -> 
     for engine in ("memory", "local"):
         where = files / engine
         where.mkdir()
-        options = ("--seed", "5", "--quiet", "--engine", engine)
+        options = ("--practice", "--seed", "5", "--quiet", "--engine", engine)
         assert run("protect", "--plan", files / "plan.yaml", "-o", f"{where}/{target}", *options) == (0, "", "")
         assert names(where) == {target.strip("/"), "out.audit.json", "out.note.md"}
         found.append({path.name: path.read_bytes() for path in (where / target).iterdir()})
@@ -64,7 +64,7 @@ def test_the_same_folder_on_every_engine(run: Run, files: Path, target: str) -> 
 
 def test_several_tables_on_every_engine(run: Run, files: Path) -> None:
     write_plan(files, method="{name: imputation, attributes: [age], given: [dx], copies: 2}")
-    command = ("protect", "--plan", files / "plan.yaml", "--seed", "5", "--quiet", "-o")
+    command = ("protect", "--plan", files / "plan.yaml", "--practice", "--seed", "5", "--quiet", "-o")
     assert run(*command, files / "memory.csv") == (0, "", "")
     assert run(*command, files / "local.csv", "--engine", "local") == (0, "", "")
     for number in (1, 2):
@@ -120,7 +120,7 @@ def test_a_column_that_came_out_unchanged_is_told_of_on_every_engine(run: Run, f
         "{name: remark, role: other}", "{name: remark, role: quasi_identifier, kind: nominal}"
     )
     write_plan(files, attributes, "{name: pram, keep: 0.2}")
-    command = ("protect", "--plan", files / "plan.yaml", "--seed", "5", "--quiet", "-o")
+    command = ("protect", "--plan", files / "plan.yaml", "--practice", "--seed", "5", "--quiet", "-o")
     assert run(*command, files / "memory.csv") == (0, "", "")
     assert run(*command, files / "local.csv", "--engine", "local") == (0, "", "")
     for name in ("memory", "local"):
@@ -153,7 +153,9 @@ def test_a_folder_is_written_told_of_and_measured(run: Run, files: Path) -> None
 def test_the_plan_may_say_all_of_it(run: Run, files: Path) -> None:
     (files / "scratch").mkdir()
     write_plan(
-        files, ATTRIBUTES + "engine: {name: local, workers: 2, scratch: scratch}\noutput: {path: safe/}\nseed: 1\n"
+        files,
+        ATTRIBUTES
+        + "engine: {name: local, workers: 2, scratch: scratch}\noutput: {path: safe/}\npractice: true\nseed: 1\n",
     )
     with (files / "plan.yaml").open("a") as file:
         file.write("# data is a folder, too\n")

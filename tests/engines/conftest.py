@@ -24,7 +24,7 @@ from taxomask.release import protect_on
 from taxomask.release.write import Options, write
 
 N = 240
-SEED = 7
+SEED = 2**64 + 7
 SCHEMA = tm.Schema(
     [
         tm.Attribute("id", role="identifier"),
@@ -191,7 +191,7 @@ attributes:
   - {name: dx01, role: quasi_identifier, kind: taxonomic, taxonomy: icd9cm}
   - {name: pc01, role: other}
 method: {name: microaggregation, k: 5, block_size: 250, algorithm: refined, steps: STEPS}
-seed: 3
+seed: 18446744073709551619
 """
 
 

@@ -46,14 +46,14 @@ def publish(release: tm.Release, target: Path | str, **options: Any) -> Publicat
 
 @pytest.fixture
 def release() -> tm.Release:
-    return tm.protect(TABLE, SCHEMA, tm.Microaggregation(4), seed=5)
+    return tm.protect(TABLE, SCHEMA, tm.Microaggregation(4), seed=2**64 + 5)
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.tsv", "out.parquet", "out.arrow", "out.xlsx"])
 def test_what_is_on_disk_is_the_release_in_random_order(release: tm.Release, tmp_path: Path, name: str) -> None:
     done = publish(release, tmp_path / name)
     back = read_table(tmp_path / name, text=["dx", "remark"])
-    order = row_order(5, N)
+    order = row_order(release.audit["draws"], N)
     assert not np.array_equal(order, np.arange(N))
     assert back["age"].cast(pa.float64()).to_pylist() == release.data["age"].cast(pa.float64()).take(order).to_pylist()
     assert [one or None for one in back["dx"].to_pylist()] == release.data["dx"].take(order).to_pylist()
@@ -65,7 +65,7 @@ def test_what_is_on_disk_is_the_release_in_random_order(release: tm.Release, tmp
 def test_the_audit_knows_the_seed_and_the_note_does_not(release: tm.Release, tmp_path: Path) -> None:
     done = publish(release, tmp_path / "out.csv", plan={"a": 1})
     audit = json.loads(done.audit.read_text())
-    assert (audit["seed"], audit["plan"], audit["rows"], audit["records"]) == (5, {"a": 1}, "shuffled", N)
+    assert (audit["seed"], audit["plan"], audit["rows"], audit["records"]) == (2**64 + 5, {"a": 1}, "shuffled", N)
     assert set(audit["file_sha256"]) == {str(tmp_path / "out.csv")}
     assert audit["seed"] == release.audit["seed"]
     assert audit["sha256"] == release.audit["sha256"]
@@ -172,7 +172,10 @@ def test_a_folder(release: tm.Release, tmp_path: Path, target: str) -> None:
     assert json.loads(done.audit.read_text())["file_sha256"] == {
         f"{folder.name}/{part}": manifest["files"][0]["sha256"]
     }
-    assert read_table(folder)["age"].to_pylist() == release.data["age"].take(row_order(5, N)).to_pylist()
+    assert (
+        read_table(folder)["age"].to_pylist()
+        == release.data["age"].take(row_order(release.audit["draws"], N)).to_pylist()
+    )
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {path.name for path in tmp_path.iterdir()} == {folder.name, "out.audit.json", "out.note.md"}
 
@@ -192,14 +195,14 @@ def test_from_a_release_to_a_table_and_a_report(release: tm.Release, tmp_path: P
 
 @pytest.mark.parametrize("make", [pa.Table.to_pandas, pl.from_arrow], ids=["pandas", "polars"])
 def test_tables_of_every_kind_give_the_same_file(release: tm.Release, tmp_path: Path, make: Any) -> None:
-    other = tm.protect(make(TABLE), SCHEMA, tm.Microaggregation(4), seed=5)
+    other = tm.protect(make(TABLE), SCHEMA, tm.Microaggregation(4), seed=2**64 + 5)
     for one, name in ((release, "arrow.csv"), (other, "other.csv")):
         one.write(tmp_path / name)
     assert (tmp_path / "arrow.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
 
 
 def test_several_copies_are_several_files(tmp_path: Path) -> None:
-    release = tm.protect(TABLE.drop_columns(["remark"]), tm.Schema(list(SCHEMA.values())[:3]), _twice(), seed=1)
+    release = tm.protect(TABLE.drop_columns(["remark"]), tm.Schema(list(SCHEMA.values())[:3]), _twice(), seed=2**64)
     done = publish(release, tmp_path / "out.csv.gz")
     assert [Path(name).name for name in done.tables] == ["out-1.csv.gz", "out-2.csv.gz"]
     assert read_table(tmp_path / "out-1.csv.gz").num_rows == read_table(tmp_path / "out-2.csv.gz").num_rows == N

@@ -97,7 +97,7 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
         record = json.loads(path.read_text(encoding="utf-8"))
         own = record["records"] == rows
         own = own and (is_address(protected) or belongs(record, Path(protected)))
-        order = None if record["rows"] == "kept" else row_order(record["seed"], record["records"])
+        order = None if record["rows"] == "kept" else row_order(record["draws"], record["records"])
         linked = bool(record["linked"])
         method = make_method({"name": record["method"], **record["parameters"]})
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -25,13 +25,18 @@ def protect(
         typer.Option("--output", "-o", help="Where to write; the suffix says the format, a slash at the end a folder."),
     ] = None,
     report: Annotated[str | None, typer.Option(help="Write a report (HTML) for the custodian.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Repeat a release; by default a new random one.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Repeat a release (`taxomask seed` makes one); by default a new one.")
+    ] = None,
     engine: Annotated[
         str | None, typer.Option(help="Where the work is done: memory, local (from files) or dask (a cluster).")
     ] = None,
     scheduler: Annotated[str | None, typer.Option(help="The address of a running Dask scheduler.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many jobs run at a time (local, dask).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite what exists.")] = False,
+    practice: Annotated[
+        bool, typer.Option("--practice", help="Not for release: a seed that can be guessed is accepted, and marked.")
+    ] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -44,7 +49,7 @@ def protect(
         read = read.model_copy(update={"seed": seed})
     read = read.on(engine, scheduler=scheduler, workers=workers)
     with progress_bar("Protecting", quiet=quiet or json) as progress:
-        outcome = run(read, data=data, output=output, report=report, force=force, progress=progress)
+        outcome = run(read, data=data, output=output, report=report, force=force, practice=practice, progress=progress)
     written = outcome.publication
     if json:
         return print_json(
@@ -64,6 +69,8 @@ def protect(
     facts += [("for the custodian only", f"{written.audit} (how it was made; it can undo the protection)")]
     facts += [("to publish with it", str(written.note))]
     facts += [("report", str(outcome.report))] if outcome.report else []
+    if "practice" in outcome.release.audit:
+        print(f"{outcome.release.audit['practice'].capitalize()}.")
     print_facts("Written, after it was read back and checked:", facts)
     print_facts("\nPromises", [("", str(check)) for check in written.checks])
     notes = outcome.release.to_know()

@@ -86,8 +86,7 @@ class Shuffling(Method):
         check_choice("ties", self.ties, ["corrected", "paper"])
         names, given = self._attributes(data), self._given(data)
         model, scores, notes = self._copula(engine, data, names, given)
-        seeds = [child.bit_generator.seed_seq for child in rng.spawn(len(names))]
-        noise = engine.map(_noise, [(seed, data.n) for seed in seeds], "drawing")
+        noise = engine.map(_noise, [(child, data.n) for child in rng.spawn(len(names))], "drawing")
         items = [(data.columns[name], model, place, noise[: place + 1], scores) for place, name in enumerate(names)]
         shuffled = engine.map(_shuffle, items, "shuffling", main=True)
         notes += [note for _, some in shuffled for note in some]
@@ -180,8 +179,8 @@ def _score(ranks: Ranked, table: Float, given: bool, corrected: bool) -> tuple[F
     return scores, _stretched(scores, ranks, table) if corrected else 1.0
 
 
-def _noise(seed: np.random.SeedSequence, n: int) -> Float:
-    return np.random.default_rng(seed).standard_normal(n)
+def _noise(rng: np.random.Generator, n: int) -> Float:
+    return rng.standard_normal(n)
 
 
 def _shuffle(

@@ -88,6 +88,7 @@ class Plan(_Part):
     compare: tuple[Method, ...] = ()
     data: str | None = None
     seed: int | None = Field(None, ge=0)
+    practice: bool = False
     limits: Limits = Limits(risk=None, loss=None, worst_loss=None)
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
@@ -295,6 +296,7 @@ def plan_json_schema() -> dict[str, Any]:
             "method": {"anyOf": [{"$ref": "#/$defs/method"}, several]},
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
+            "practice": {"type": "boolean", "description": "Not for release: a seed that can be guessed is accepted."},
             "limits": Limits.model_json_schema(),
             "output": Output.model_json_schema(),
             "engine": {"anyOf": [{"enum": ["memory", "local", "dask"]}, EngineChoice.model_json_schema()]},

@@ -19,6 +19,7 @@ from ..microdata import Kind, Microdata
 from ..microdata.files import Source, format_of, is_address, open_table
 from ..release import Publication, Release, protect_on
 from ..release.places import check_place, is_folder
+from ..release.randomness import check_secret
 from ..release.write import Options, write
 from .plan import EngineChoice, Limits, Plan
 
@@ -48,6 +49,7 @@ def run(
     output: str | None = None,
     report: str | None = None,
     force: bool = False,
+    practice: bool = False,
     progress: Told | None = None,
 ) -> Outcome:
     """Carry out a plan: protect its table, measure it if that is asked for, and write it.
@@ -61,6 +63,8 @@ def run(
         ends in a slash is a folder of files.
     force
         Overwrite what exists.
+    practice
+        This is not for release: a seed that can be guessed is accepted, and audit, note and report say so.
     progress
         Called with the fraction that is done of a stage, and which one it is.
     """
@@ -72,6 +76,8 @@ def run(
         raise PlanError("the plan names no method.", hint="Write 'method: {name: microaggregation, k: 5}'.")
     if not target:
         raise PlanError("there is no place to write to.", hint="Pass --output FILE, or write 'output: {path: …}'.")
+    practice = practice or plan.practice
+    check_secret(plan.seed, practice=practice)
     _check_format(target)
     for path in (target, page):
         if path and not is_address(path):
@@ -88,6 +94,7 @@ def run(
             force,
             keep_order=plan.output.keep_order,
             escape_cells=plan.output.escape_cells,
+            practice=practice,
             report=Path(page) if page else None,
             page=None if evaluation is None else partial(_page, plan, evaluation),
         )

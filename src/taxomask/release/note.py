@@ -20,8 +20,9 @@ def methodology(release: Release) -> str:
     steps = "\n".join(f"- {one.about} ({one.reference})" for one in _steps(release.method))
     held = dict.fromkeys(check.promise for check in release.promise if not check.promise.endswith(": nothing"))
     promises = "\n".join(f"- {promise}" for promise in held)
+    practice = f"**{one.capitalize()}.**\n\n" if (one := release.audit.get("practice")) else ""
     return (
-        "# How this table was protected\n\n"
+        f"{practice}# How this table was protected\n\n"
         f"The table describes {release.released.n:,} records. Before its release it was protected with taxomask:\n\n"
         f"{steps}\n\n"
         f"Protected columns: {_listed(changed)}.\n"

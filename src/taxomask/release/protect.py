@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import platform
-import secrets
 import time
 from typing import Any
 
@@ -19,6 +18,7 @@ from ..methods import Method, Progress
 from ..methods.decimals import rounded
 from ..microdata import Microdata, Schema
 from ..microdata.frames import Frame
+from .randomness import draws_of, generator, new_seed
 from .release import Release
 
 __all__ = ["fingerprint", "protect", "protect_on"]
@@ -38,7 +38,9 @@ def protect(
     method
         How to protect it, such as ``Microaggregation(k=5)``.
     seed
-        For a release that can be repeated; by default the operating system gives one. It is kept in the audit only.
+        For a release that can be repeated; by default the operating system gives one. It is kept in the audit only. All
+        random choices follow from it, the method with its parameters, and the table. Only one of 2**64 or more is a
+        secret: `Release.write` refuses smaller ones.
     progress
         Called from time to time with the fraction of the masking that is done.
 
@@ -61,14 +63,16 @@ def protect(
 def protect_on(engine: Engine, data: Microdata, method: Method, *, seed: int | None = None) -> Release:
     """Mask a coded table, wherever it lies. Nothing is checked yet: see `Release.check`."""
     data.schema.check_decided()
-    seed = secrets.randbits(128) if seed is None else check_integer("seed", seed, at_least=0)
+    seed = new_seed() if seed is None else check_integer("seed", seed, at_least=0)
     started = time.time()
+    draws = draws_of(engine, data, method, seed)
     promises = method.promises(data)
-    masked = rounded(engine, data, method.mask_on(engine, data, np.random.default_rng(seed)), method, promises)
+    masked = rounded(engine, data, method.mask_on(engine, data, generator(draws, "masking")), method, promises)
     audit = {
         "method": method.name,
         "parameters": method.parameters(),
         "seed": seed,
+        "draws": draws,
         "versions": {"taxomask": __version__, "python": platform.python_version(), "numpy": np.__version__},
         "sha256": {
             "original": fingerprint(engine, data.frame),

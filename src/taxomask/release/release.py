@@ -21,12 +21,14 @@ from ..microdata.coding import Note
 from ..microdata.frames import Frame
 from .checks import Found, check_release, stop_if_broken, unchanged_notes
 from .places import check_place
+from .randomness import check_secret
 
 if TYPE_CHECKING:
     from .write import Publication
 
 __all__ = ["Release"]
 
+PRACTICE = "practice, not for release"
 _ALIKE = 3  # notes of the same kind that are told one by one
 
 
@@ -143,6 +145,10 @@ class Release:
         vars(checked).update({name: vars(self)[name] for name in ("data", "copies") if name in vars(self)})  # made once
         return checked
 
+    def as_practice(self) -> Release:
+        """The same, marked as not for release: its audit, note and report begin with that."""
+        return replace(self, audit={"practice": PRACTICE, **self.audit})
+
     def facts(self) -> dict[str, Any]:
         """How the table was protected, in the words of a report."""
         schema, changed = self.original.schema, self.protected
@@ -155,6 +161,7 @@ class Release:
             "removed": ", ".join(schema.identifiers) or "none",
             "checks": self.promise,
             "notes": self.to_know(),
+            "practice": self.audit.get("practice", ""),
         }
 
     def to_know(self) -> list[str]:
@@ -188,7 +195,12 @@ class Release:
         return measured(*both, self.protected, linked=self.linked, engine=engine, seed=seed)
 
     def write(
-        self, target: str | PathLike[str], *, report: str | PathLike[str] | None = None, force: bool = False
+        self,
+        target: str | PathLike[str],
+        *,
+        report: str | PathLike[str] | None = None,
+        force: bool = False,
+        practice: bool = False,
     ) -> Publication:
         """Write it: beside the target first, read back from disk and checked, and only then put in place.
 
@@ -203,11 +215,14 @@ class Release:
             Also write a report for the custodian, as one HTML page.
         force
             Overwrite what exists.
+        practice
+            This is not for release: a seed that can be guessed is accepted, and audit, note and report say so.
         """
         from .write import Options, write
 
+        check_secret(self.audit["seed"], practice=practice)
         page = None if report is None else Path(report)
         if page is not None:
             check_place(page, force=force)
         told = None if page is None else self.evaluate().page
-        return write(self, fspath(target), Options(force=force, report=page, page=told))
+        return write(self, fspath(target), Options(force=force, practice=practice, report=page, page=told))

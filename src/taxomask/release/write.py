@@ -27,6 +27,7 @@ from .checks import Found, stop_if_broken
 from .in_place import file_sha256, put_in_place, staged, taking_turns
 from .note import methodology
 from .places import audit_path, beside, check_free, is_folder, targets
+from .randomness import check_secret, generator
 from .read_back import BATCH, compare, compare_file, compare_names, open_written, plain_type, without_empty_text
 from .release import Release
 
@@ -51,6 +52,8 @@ class Options:
         Overwrite what exists.
     keep_order, escape_cells
         As in a plan.
+    practice
+        This is not for release: a seed that can be guessed is accepted, and note, report and audit say so.
     report
         Where a report for the custodian is written, as part of the release.
     page
@@ -62,6 +65,7 @@ class Options:
     force: bool = False
     keep_order: bool = False
     escape_cells: bool = True
+    practice: bool = False
     report: Path | None = None
     page: Callable[[Release], str] | None = None
 
@@ -102,6 +106,9 @@ def write(release: Release, target: str, options: Options) -> Publication:
     options
         How it is written.
     """
+    check_secret(release.audit["seed"], practice=options.practice)
+    if options.practice:
+        release = release.as_practice()
     copies = release._masked.copies or (release.released,)
     tables = targets(target, len(copies))
     audit, public = audit_path(target), beside(target, ".note.md")
@@ -111,7 +118,7 @@ def write(release: Release, target: str, options: Options) -> Publication:
     engine, n = release._engine, copies[0].n
     orders: _Orders = None, None
     if not options.keep_order:
-        orders = engine.run(_orders, release.audit["seed"], n, what="shuffling rows")
+        orders = engine.run(_orders, release.audit["draws"], n, what="shuffling rows")
     record = {
         "plan": options.plan,
         "files": list(tables),
@@ -167,14 +174,14 @@ def _fill(texts: Mapping[Path, str]) -> None:
             raise cannot_write(path.with_name(path.name.strip(".").partition(".")[0]), error) from None
 
 
-def row_order(seed: int, n: int) -> NDArray[np.int64]:
+def row_order(draws: str, n: int) -> NDArray[np.int64]:
     """The order in which rows are written: row i of the file is record order[i]."""
-    return np.random.default_rng([seed, n, int.from_bytes(b"rows", "big")]).permutation(n)
+    return generator(draws, "rows").permutation(n)
 
 
-def _orders(seed: int, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _orders(draws: str, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """The order in which rows are written, and the place of each record in it."""
-    whole = row_order(seed, n)
+    whole = row_order(draws, n)
     order = whole.astype(np.int32) if n < 2**31 else whole  # half the memory of all that need it
     del whole
     places = np.empty_like(order)
