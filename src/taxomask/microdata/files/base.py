@@ -115,6 +115,8 @@ class Format:
         Writes batches to a path or address; None if the format can only be read. Options: ``like``, the source whose
         dialect and labels are taken over; ``name``, the file name that the data will have; ``safe_cells``; for
         databases ``force`` and ``check``.
+    fragile
+        Whether the library that reads it may break down on a damaged file: a child process opens such files.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Format:
     recognises: Callable[[bytes], bool]
     open: Callable[..., Source]
     write: Callable[..., None] | None = None
+    fragile: bool = False
 
 
 def import_extra(module: str, extra: str, what: str) -> Any:

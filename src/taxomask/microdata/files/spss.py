@@ -76,4 +76,4 @@ def _of(entries: dict[str, Any], names: list[str]) -> dict[str, Any]:
     return {name: entry for name, entry in entries.items() if name in names and entry is not None}
 
 
-FORMAT = Format("SPSS", (".sav", ".zsav"), lambda start: start.startswith((b"$FL2", b"$FL3")), _open, _write)
+FORMAT = Format("SPSS", (".sav", ".zsav"), lambda start: start.startswith((b"$FL2", b"$FL3")), _open, _write, True)
