@@ -9,6 +9,7 @@ python tests/fuzz/files.py --seconds 60 --seed 1 [--inputs 1000] [--only sav --o
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import faulthandler
 import gzip
 import io
@@ -27,7 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars
 import pyarrow as pa
+import pyreadstat
+import yaml
 
 from taxomask.errors import TaxomaskError
 from taxomask.microdata import infer
@@ -125,6 +129,27 @@ def in_zip(rng: random.Random, data: bytes) -> bytes:
     return packed.getvalue()
 
 
+ODD: tuple[Any, ...] = (
+    *(None, True, -1, 0, 3, 10**30, 0.5, float("nan"), float("inf"), dt.date(2020, 1, 1)),
+    *("", "x", "\0", "a" * 5000, "../x", "://", "zeros:²", "\ud800", b"x"),
+    *([], ["x"], [[["x"]]], [None], {}, {"x": 3}, {"name": ["x"]}),
+)
+
+
+def in_yaml(rng: random.Random, data: bytes) -> bytes:
+    """A plan with odd values in some places."""
+    content = yaml.safe_load(data)
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        node: Any = content
+        while True:
+            key = rng.choice(list(node) if isinstance(node, dict) else range(len(node)))
+            if not isinstance(node[key], dict | list) or not node[key] or rng.random() < 0.2:
+                break
+            node = node[key]
+        node[key] = rng.choice(ODD)
+    return yaml.dump(content).encode()
+
+
 # --------------------------------------------------------------------------------------- whole files
 
 TABLE = pa.table(
@@ -185,6 +210,29 @@ limits: {risk: 0.1, loss: 0.5}
 output: {path: out.csv, report: report.html, keep_order: false}
 engine: {name: local, workers: 2, scratch: here}
 """
+
+
+def labelled(path: Path) -> bytes:
+    """An SPSS file with all that such a file says about its columns."""
+    pyreadstat.write_sav(
+        polars.from_arrow(TABLE.select(["size", "dx", "age", "id"])),
+        path,
+        file_label="Stays",
+        note="of a year",
+        column_labels={"size": "Size of the household"},
+        variable_value_labels={"size": {1: "one", 5: "five"}, "dx": {"4019": "hypertension"}},
+        missing_ranges={"size": [5], "age": [{"lo": 24, "hi": 30}], "dx": ["4019"]},
+        row_compress=False,
+    )
+    return path.read_bytes()
+
+
+def crashing(path: Path) -> bytes:
+    """The same file with one wrong byte, that of the width of its first column: pyreadstat crashes."""
+    content = bytearray(labelled(path))
+    content[180] = 255
+    path.write_bytes(content)
+    return bytes(content)
 
 
 @dataclass(frozen=True)
@@ -249,7 +297,8 @@ def targets(folder: Path) -> Iterator[Target]:
     with pa.ipc.new_file(small, coded.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_table(coded)
     yield Target("feather", small.getvalue(), changed, read_table, "a.feather")
-    for suffix in ("sav", "zsav", "dta", "xpt"):
+    yield Target("sav", labelled(folder / "a.sav"), changed, read_table, "a.sav")
+    for suffix in ("zsav", "dta", "xpt"):
         yield Target(suffix, written(f"a.{suffix}"), changed, read_table, f"a.{suffix}")
     sas = DATA / "microdata" / "formats" / "data" / "discharges.sas7bdat"
     yield Target("sas7bdat", sas.read_bytes(), changed, read_table, "a.sas7bdat")
@@ -263,14 +312,13 @@ def targets(folder: Path) -> Iterator[Target]:
     for name, text in trees.items():
         yield Target(name, text.encode(), changed, read_taxonomy, f"tree.{name}")
     (folder / "release").mkdir()
-    for one in (DATA / "data" / "rf2_sample").rglob("*.txt*"):
-        text = gzip.decompress(one.read_bytes()) if one.suffix == ".gz" else one.read_bytes()
-        lines = text.splitlines(keepends=True)
-        (folder / "release" / one.name.removesuffix(".gz")).write_bytes(b"".join(lines))
+    for one in (DATA / "data" / "rf2_sample").rglob("*.txt"):
+        (folder / "release" / one.name).write_bytes(one.read_bytes())
     for kind in ("Concept", "Relationship", "Description", "Language"):
         one = next((folder / "release").glob(f"*{kind}*Snapshot*"))
         yield Target(f"rf2 {kind.lower()}", one.read_bytes(), changed, read_release, f"release/{one.name}")
     yield Target("plan", PLAN.encode(), changed, read_plan, "plan.yaml")
+    yield Target("plan inside", PLAN.encode(), in_yaml, read_plan, "plan.yaml")
 
 
 # --------------------------------------------------------------------------------------- trying them

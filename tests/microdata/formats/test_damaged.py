@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from fuzz.files import TABLE as PEOPLE
+from fuzz.files import crashing, labelled
 from taxomask._support import apart
 from taxomask.errors import DataError
 from taxomask.microdata import infer
@@ -126,6 +130,41 @@ def test_a_child_reads_unless_the_file_is_trusted(tmp_path: Path, monkeypatch: p
     assert open_table(path, trusted=True).read().equals(expected)
     monkeypatch.setenv("TAXOMASK_TRUST_FILES", "1")
     assert open_table(path).read().equals(expected)
+
+
+def test_bytes_that_make_libraries_crash(tmp_path: Path) -> None:
+    for suffix, changes in (
+        ("sav", [(180, 255)]),  # the width of the first column
+        ("sav", [(1576, 255)]),
+        ("parquet", [(628, 3)]),  # the types of the columns
+        ("parquet", [(626, 0), (730, 127)]),
+    ):
+        path = tmp_path / f"a.{suffix}"
+        write_table(PEOPLE.slice(0, 6), path, force=True)
+        content = bytearray(labelled(path) if suffix == "sav" else path.read_bytes())
+        for place, value in changes:
+            content[place] = value
+        path.write_bytes(content)
+        with contextlib.suppress(DataError):  # it differs between versions of the libraries
+            infer(open_table(path).read())
+    crashing(tmp_path / "a.sav")
+    message = refusal(tmp_path / "a.sav")
+    assert "a.sav: the file is damaged: the library that reads it broke down on it (Segmentation fault)" in message
+    labelled(tmp_path / "a.sav")
+    assert open_table(tmp_path / "a.sav").read().num_rows == 24
+
+
+def test_the_command_line_names_a_file_that_makes_its_library_crash(tmp_path: Path) -> None:
+    path = tmp_path / "a.sav"
+    crashing(path)
+    command = [sys.executable, "-m", "taxomask", "inspect", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"taxomask: {path}: the file is damaged: the library that reads it broke down on it (Segmentation fault).\n"
+        "Copy or download it again, or save it again with the program that wrote it.\n"
+    )
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_names_of_files_are_those_that_were_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

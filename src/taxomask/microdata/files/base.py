@@ -56,6 +56,9 @@ class Source(ABC):
     missing: Mapping[str, tuple[Any, ...]] = {}
 
     def __init__(self, where: object, names: Sequence[str], n: int | None = None) -> None:
+        for number, name in enumerate(names, start=1):
+            if not isinstance(name, str):  # of a damaged file
+                raise DataError(f"{where}: column {number} has no name.", hint="Save the file again.")
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise DataError(f"{where}: column {listing(twice)} stands more than once.", hint="Rename one of them.")
