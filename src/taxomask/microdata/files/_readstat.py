@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ...errors import DataError
@@ -39,7 +40,8 @@ class StatisticalFile(Source):
         self._reader = reader
         self._options = options
         with whole(path, self.format, _AGAIN):
-            _, self.about = self._call(metadataonly=True)
+            about = self._call(metadataonly=True)[1]
+            self.about = SimpleNamespace(**vars(about))  # so that only who reads the file needs pyreadstat
             n = self.about.number_rows
             super().__init__(path, self.about.column_names, n if n is not None and n >= 0 else None)
             self.titles = {name: title for name, title in self.about.column_names_to_labels.items() if title}
