@@ -22,6 +22,7 @@ import pytest
 from engines.processes import PATIENCE, family, wait_for
 from fuzz.files import crashing, labelled
 from taxomask.errors import DataError
+from taxomask.web.worker import TaskError, Worker
 from taxomask.web.workspace import Limits, Opened, TooLargeError, Workspace
 
 from .client import Server, running
@@ -122,6 +123,19 @@ def test_a_damaged_table_is_named_and_the_page_goes_on(server: Server, tmp_path:
     assert re.search(r"broken\.sav: the file is damaged: .* \(Segmentation fault\)\.", answer["message"])
     assert server.get(f"/api/tables/{whole}")["rows"] == 24
     assert psutil.Process(server.process.pid).children() == worker
+
+
+def test_a_worker_that_breaks_down_itself_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAXOMASK_TRUST_FILES", "1")
+    labelled(tmp_path / "people.sav")
+    crashing(tmp_path / "broken.sav")
+    worker, place = Worker(), {"folder": tmp_path, "rows": 100, "memory": 1 << 30}
+    try:
+        with pytest.raises(TaskError, match=r"broke down \(Segmentation fault\)\.\nA file that it read may be damaged"):
+            worker.run("describe", {"path": tmp_path / "broken.sav", **place})
+        assert worker.run("describe", {"path": tmp_path / "people.sav", **place})["rows"] == 24
+    finally:
+        worker.stop()
 
 
 def test_an_upload_that_claims_two_gigabytes_is_refused_unread(server: Server) -> None:

@@ -146,11 +146,6 @@ class _Delimited(Source):
                     raise
                 nothing = pa.schema([(self._raw[name], self._types.get(name, pa.null())) for name in columns])
                 reader = pa.RecordBatchReader.from_batches(nothing, [])  # a header without a line end
-            except KeyError:
-                raise DataError(
-                    f"{self.where}, line 1: the names of the columns can be read in more than one way.",
-                    hint='Put a name that holds quotes in quotes, and write those inside twice: "a ""word""".',
-                ) from None
             yield reader
 
     def _fault(self) -> DataError | None:
