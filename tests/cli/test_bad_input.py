@@ -60,6 +60,25 @@ def test_tables(run: Run, folder: Path, content: bytes, message: str) -> None:
     assert message in refusal(run, folder)
 
 
+@pytest.mark.parametrize("engine", ["memory", "local"])
+def test_a_row_that_is_too_short(run: Run, folder: Path, engine: str) -> None:
+    write_plan(folder, "attributes: [{name: a, role: quasi_identifier, kind: nominal}, {name: b, role: other}]\n")
+    (folder / "table.csv").write_text("a,b\n" + "x,y\n" * 20 + "z\n")  # text only: no type is wrong
+    message = refusal(run, folder, "--engine", engine)
+    assert "table.csv, line 22: row 21 has 1 cells, the header has 2.\nEvery row must have" in message
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "sav", "dta", "xpt", "xlsx"])
+def test_files_with_wrong_bytes(run: Run, folder: Path, suffix: str, engine: str) -> None:
+    path = folder / f"table.{suffix}"
+    write_table(read_table(folder / "table.csv", text=True), path)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] + b"\xff" * 40 + content[len(content) // 2 + 40 :])
+    message = refusal(run, folder, "--engine", engine, data=path.name)
+    assert f"{path.name}: " in message or f"{path.name} is not a whole " in message
+
+
 def test_missing_files_and_folders(run: Run, folder: Path) -> None:
     assert "tabel.csv: there is no such file.\nDid you mean 'table.csv'?" in refusal(run, folder, data="tabel.csv")
     (folder / "sub").mkdir()

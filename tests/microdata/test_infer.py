@@ -247,3 +247,9 @@ def test_the_note_says_when_not_all_values_were_looked_at() -> None:
     assert "unique in every row" in attribute.note
     numbers = pl.DataFrame({"x": [float("nan"), None, *(number + 0.5 for number in range(12_000))]})
     assert infer(numbers)["x"].kind is Kind.CONTINUOUS
+
+
+def test_numbers_of_any_length() -> None:
+    longest = [["9" * digits, "1" * digits, "5" * digits] for digits in (18, 19, 20, 5000)]
+    for values in longest:
+        assert infer(pa.table({"a": values}))["a"].kind is not None

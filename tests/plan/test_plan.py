@@ -158,3 +158,49 @@ def test_the_json_schema_knows_engines() -> None:
     assert word == {"enum": ["memory", "local", "dask"]}
     assert set(mapping["properties"]) == {"name", "scheduler", "workers", "scratch"}
     assert mapping["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("method: {name: [x]}", "there is no method ['x']."),
+        ("method: {name: {a: b}}", "there is no method {'a': 'b'}."),
+        ('data: "a\\0b.csv"', "data: 'a\\x00b.csv' is not the name of a file."),
+        ('data: "a\\0b.csv"\noutside: true', "data: 'a\\x00b.csv' is not the name of a file."),
+        ('output: {path: "\\0.csv"}', "output: path: '\\x00.csv' is not the name of a file."),
+    ],
+)
+def test_values_of_the_wrong_kind_are_refused_with_the_name_of_the_plan(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(f"attributes: [{{name: age, role: quasi_identifier, kind: continuous}}]\n{text}\n")
+    with pytest.raises(tm.PlanError) as error:
+        Plan.read(path)
+    assert error.value.message == f"{path}: {message}"
+    assert error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (
+            "normalize: [zeros: 3]",
+            "normalize must name 'spaces', 'case', 'dots' or 'zeros:N' (such as 'zeros:3'); got {",
+        ),
+        ("normalize: 3", "normalize must be a list; got 3."),
+        ('normalize: ["zeros:²"]', "normalize must name"),
+        ('taxonomy: "\\0"', "taxonomy: '\\x00' is not the name of a file."),
+    ],
+)
+def test_the_same_of_attributes(tmp_path: Path, entry: str, message: str) -> None:
+    path = tmp_path / "plan.yaml"
+    given = {"taxonomy": "taxonomy: icd9cm", "normalize": "normalize: []"}
+    given[entry.partition(":")[0]] = entry
+    lines = "".join(f"    {line}\n" for line in given.values())
+    path.write_text(f"attributes:\n  - name: dx\n    role: confidential\n    kind: taxonomic\n{lines}")
+    with pytest.raises(tm.PlanError) as error:
+        Plan.read(path)
+    assert error.value.message.startswith(f"{path}: ")
+    assert message in error.value.message
+    assert error.value.hint

@@ -16,10 +16,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
 
+import psutil
 import pytest
 
 from engines.processes import PATIENCE, family, wait_for
+from fuzz.files import crashing, labelled
 from taxomask.errors import DataError
+from taxomask.web.worker import TaskError, Worker
 from taxomask.web.workspace import Limits, Opened, TooLargeError, Workspace
 
 from .client import Server, running
@@ -107,6 +110,32 @@ def test_names_of_uploads_stay_in_their_folder_and_files_are_private(server: Ser
     assert stat.S_IMODE(found.stat().st_mode) == 0o600
     for folder in (found.parent, found.parent.parent):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_damaged_table_is_named_and_the_page_goes_on(server: Server, tmp_path: Path) -> None:
+    whole = server.upload("people.sav", labelled(tmp_path / "people.sav"))
+    assert server.get(f"/api/tables/{whole}")["rows"] == 24
+    worker = psutil.Process(server.process.pid).children()
+    broken = server.upload("broken.sav", crashing(tmp_path / "broken.sav"))
+    status, _, body = server.request("GET", f"/api/tables/{broken}")
+    answer = json.loads(body)
+    assert (status, answer["hint"][:25]) == (400, "Copy or download it again")
+    assert re.search(r"broken\.sav: the file is damaged: .* \(Segmentation fault\)\.", answer["message"])
+    assert server.get(f"/api/tables/{whole}")["rows"] == 24
+    assert psutil.Process(server.process.pid).children() == worker
+
+
+def test_a_worker_that_breaks_down_itself_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAXOMASK_TRUST_FILES", "1")
+    labelled(tmp_path / "people.sav")
+    crashing(tmp_path / "broken.sav")
+    worker, place = Worker(), {"folder": tmp_path, "rows": 100, "memory": 1 << 30}
+    try:
+        with pytest.raises(TaskError, match=r"broke down \(Segmentation fault\)\.\nA file that it read may be damaged"):
+            worker.run("describe", {"path": tmp_path / "broken.sav", **place})
+        assert worker.run("describe", {"path": tmp_path / "people.sav", **place})["rows"] == 24
+    finally:
+        worker.stop()
 
 
 def test_an_upload_that_claims_two_gigabytes_is_refused_unread(server: Server) -> None:

@@ -88,7 +88,7 @@ class _Given:
     def open(self) -> Source:
         """The table, if the copies are as they were written."""
         _check_copies(self)
-        return open_table(self.where)
+        return open_table(self.where, trusted=bool(self.copies))
 
     def frame(self, source: Source, *, empty: bool = False) -> Frame:
         """The table, of which each column is read when it is asked for."""

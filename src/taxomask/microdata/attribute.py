@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -284,7 +285,7 @@ class Attribute:
         if isinstance(source, Taxonomy) or (isinstance(source, str) and source in BUILTIN):
             return source
         if isinstance(source, (str, Path)):
-            if source and Path(source).exists():
+            if source and os.path.exists(source):  # unlike Path.exists no error where a name is too long
                 return Path(source)
             raise self._error(
                 f"taxonomy {str(source)!r} is neither a shipped taxonomy nor a file.",

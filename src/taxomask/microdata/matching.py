@@ -98,8 +98,8 @@ def find_taxonomy(texts: Sequence[str], counts: NDArray[np.int64]) -> Evidence |
 def look_alikes(texts: Sequence[str]) -> list[str]:
     """For each text a random one of the same shape.
 
-    Whole numbers are drawn between the smallest and the largest of the same length; in other texts every
-    digit and every letter is drawn anew.
+    Whole numbers are drawn between the smallest and the largest of the same length; in other texts, and in
+    numbers of more than 18 digits, every digit and every letter is drawn anew.
     """
     rng = np.random.default_rng(0)  # the same draft every time
     spans: dict[int, tuple[int, int]] = {}
@@ -116,7 +116,7 @@ def look_alikes(texts: Sequence[str]) -> list[str]:
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+    return text.isascii() and text.isdigit() and len(text) < 19  # more do not fit into 64 bits
 
 
 def _drawn(character: str, rng: np.random.Generator) -> str:

@@ -123,8 +123,7 @@ class Plan(_Part):
         for key in content:
             if key not in keys:
                 raise PlanError(f"{key!r} is not a key of a plan.", hint=did_you_mean(str(key), keys))
-        if not content.get("outside", False):
-            _check_inside(content, Path(folder))
+        _check_files(content, Path(folder))
         given = {key: value for key, value in content.items() if value is not None}
         given["attributes"] = Schema.from_entries(content.get("attributes"), Path(folder))
         if isinstance(given.get("engine"), str):
@@ -175,7 +174,7 @@ def make_method(entry: object) -> Method:
             f"a method has a name and parameters; got {entry!r}.", hint="Write {name: microaggregation, k: 5}."
         )
     name = entry["name"]
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         raise PlanError(f"there is no method {name!r}.", hint=did_you_mean(str(name), METHODS))
     kind = METHODS[name]
     fields = {field.name: field for field in dataclasses.fields(kind)}
@@ -224,8 +223,8 @@ def _grid(entries: Any) -> Iterator[Method]:
 # --------------------------------------------------------------------------------------- checks
 
 
-def _check_inside(content: Mapping[str, Any], folder: Path) -> None:
-    """Files that a plan names lie in its folder, so that a plan from elsewhere cannot reach further."""
+def _check_files(content: Mapping[str, Any], folder: Path) -> None:
+    """Files that a plan names lie in its folder, unless it says otherwise: one from elsewhere cannot reach further."""
     output = content.get("output")
     named = [("data", content.get("data"))]
     named += [(f"output: {key}", output.get(key)) for key in ("path", "report")] if isinstance(output, Mapping) else []
@@ -233,8 +232,13 @@ def _check_inside(content: Mapping[str, Any], folder: Path) -> None:
     named += [("engine: scratch", engine.get("scratch"))] if isinstance(engine, Mapping) else []
     named += [("taxonomy", name) for name in _taxonomies(content.get("attributes"))]
     for key, name in named:
-        address = isinstance(name, str) and is_address(name) and key != "taxonomy"
-        if isinstance(name, str) and not address and not _is_inside(folder / name, folder):
+        if not isinstance(name, str) or (is_address(name) and key != "taxonomy"):
+            continue
+        try:
+            inside = _is_inside(folder / name, folder)
+        except (ValueError, OSError, RuntimeError):
+            raise PlanError(f"{key}: {name!r} is not the name of a file.", hint="Check the path.") from None
+        if not inside and not content.get("outside", False):
             raise PlanError(
                 f"{key}: {name!r} is outside the folder of the plan.",
                 hint="Move the file there, or write 'outside: true' if it is meant.",

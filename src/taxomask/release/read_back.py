@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ BATCH = 65_536  # rows that are looked at together
 
 def open_written(where: str, name: str, *, text: Sequence[str] = (), escaped: bool = False) -> Source:
     """A file or folder that was written under a temporary name; ``name`` is the one that it will have."""
-    opened = open_table if name.endswith("/") else format_of(name).open
+    opened = partial(open_table, trusted=True) if name.endswith("/") else format_of(name).open
     return opened(Path(where), text=text, safe_cells=escaped)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 from ..errors import TaxonomyError, did_you_mean
 
@@ -36,17 +37,20 @@ _PLAIN: dict[str, Rewrite] = {"spaces": str.strip, "case": str.casefold, "dots":
 
 def check_normalize(names: Iterable[str] | str) -> tuple[str, ...]:
     """The normalisations as a tuple, or an error that names the one that does not exist."""
-    names = (names,) if isinstance(names, str) else tuple(names)
-    for name in names:
-        kind, _, width = name.partition(":")
-        if kind == "zeros" and width.isdigit() and 1 <= int(width) <= 20:
+    given: Any = names
+    if not isinstance(given, Iterable):
+        raise TaxonomyError(f"normalize must be a list; got {given!r}.", hint="Write ['zeros:3', 'dots'].")
+    given = (given,) if isinstance(given, str) else tuple(given)
+    for name in given:
+        kind, _, width = str(name).partition(":")
+        if kind == "zeros" and len(width) < 3 and width.isdecimal() and 1 <= int(width) <= 20:
             continue
-        if name not in _PLAIN:
+        if not isinstance(name, str) or name not in _PLAIN:
             raise TaxonomyError(
                 f"normalize must name 'spaces', 'case', 'dots' or 'zeros:N' (such as 'zeros:3'); got {name!r}.",
-                hint=did_you_mean(name, [*_PLAIN, "zeros:3"]),
+                hint=did_you_mean(str(name), [*_PLAIN, "zeros:3"]),
             )
-    return names
+    return given
 
 
 def normalizer(names: Iterable[str], *, of_values: bool) -> Rewrite:

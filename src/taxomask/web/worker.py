@@ -15,6 +15,8 @@ from ..errors import TaxomaskError
 
 __all__ = ["Report", "TaskError", "Worker"]
 
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+
 Report = Callable[[str, Any], None]  # a kind ("progress", "part") and what there is to tell
 
 
@@ -63,11 +65,7 @@ class Worker:
                     if report is not None:
                         report(kind, content)
             except (EOFError, OSError):
-                self.stop()
-                raise TaskError(
-                    "the process that did the work ended unexpectedly.",
-                    hint="The table may need more memory than there is. Nothing was released; you can go on.",
-                ) from None
+                raise self._ended() from None
 
     def stop(self) -> None:
         """End the process now, whatever it does."""
@@ -76,6 +74,24 @@ class Worker:
             if process is not None:
                 process.kill()
                 process.join()
+
+    def _ended(self) -> TaskError:
+        """Why the process is gone."""
+        with self._change:
+            process = self._process
+            if process is not None:
+                process.join(10)
+        code = 0 if process is None else process.exitcode or 0
+        self.stop()
+        if -code in _CRASHES:
+            return TaskError(
+                f"the process that did the work broke down ({signal.strsignal(-code)}).",
+                hint="A file that it read may be damaged: copy or save it again. Nothing was released; you can go on.",
+            )
+        return TaskError(
+            "the process that did the work ended unexpectedly.",
+            hint="The table may need more memory than there is. Nothing was released; you can go on.",
+        )
 
     def _start(self) -> None:
         if self._process is not None and self._process.is_alive():

@@ -110,4 +110,4 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for content in (bomb, lying):
         (tmp_path / "bomb.xlsx").write_bytes(content)
         with pytest.raises(DataError, match=r"bomb\.xlsx unpacks to more than 9 MB"):
-            open_table(tmp_path / "bomb.xlsx")
+            open_table(tmp_path / "bomb.xlsx", trusted=True)  # a child would know nothing of the smaller limit

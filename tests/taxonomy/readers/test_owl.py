@@ -198,3 +198,15 @@ def test_turtle_syntax_error(write):
 def test_no_class_at_all(write):
     refused(write(PREFIXES + ':A rdfs:label "a" .'), 0, "holds no concept")
     refused(write("name,age\nAnn,3\n"), 0, "not RDF", format="owl")
+
+
+def test_a_bad_iri_in_a_file_of_one_long_line(write):
+    # The parser asks for some bytes at a time and breaks down if it is given more.
+    head = (
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:owl="http://www.w3.org/2002/07/owl#" '
+    )
+    head += 'xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">'
+    classes = "".join(f'<owl:Class rdf:about="http://x.org/a#C{i}"/>' for i in range(1000))
+    bad = '<owl:Class rdf:about="http://x.org/a b"/>'
+    for text, line in ((f"{head}{classes}{bad}</rdf:RDF>", 1), (f"{head}\n{classes}\n{bad}\n{classes}</rdf:RDF>", 3)):
+        refused(write(text, "minified.owl"), line, "RDF cannot be read", "IRI")

@@ -215,7 +215,8 @@ def run(code: str) -> str:
 def test_without_pyoxigraph_the_message_says_what_to_install(data):
     path = data / "adult-owl" / "sex-ontology.owl"
     code = f"""
-import sys
+import os, sys
+os.environ["TAXOMASK_TRUST_FILES"] = "1"  # in a child it would be there
 sys.modules["pyoxigraph"] = None  # what Python does when a package cannot be imported
 from taxomask.taxonomy.readers import read_listing
 try:
@@ -229,11 +230,14 @@ except Exception as error:
 
 def test_pyoxigraph_is_imported_only_for_rdf(data):
     code = f"""
-import sys
+import os, sys
 from taxomask.taxonomy.readers import read_listing
 read_listing({str(data / "isco08_esco" / "isco08_tree.csv")!r})
 print("pyoxigraph" in sys.modules)
 read_listing({str(data / "adult-owl" / "sex-ontology.owl")!r})
 print("pyoxigraph" in sys.modules)
+os.environ["TAXOMASK_TRUST_FILES"] = "1"
+read_listing({str(data / "adult-owl" / "sex-ontology.owl")!r})
+print("pyoxigraph" in sys.modules)
 """
-    assert run(code).split() == ["False", "True"]
+    assert run(code).split() == ["False", "False", "True"]

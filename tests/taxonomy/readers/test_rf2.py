@@ -149,6 +149,17 @@ def test_term_that_is_not_utf8(release):
     refused(release, f"{path}, line 4: ", "'19999999103'", "not UTF-8")
 
 
+@pytest.mark.parametrize(("kind", "places"), [("Concept", [0, 4]), ("Relationship", [4, 5]), ("Language", [4, 5])])
+def test_rows_that_are_not_utf8(release, kind, places):
+    path = part(release, kind)
+    lines = path.read_bytes().split(b"\r\n")
+    for place in places:
+        cells = lines[1].split(b"\t")
+        cells[place] = cells[place][:2] + b"\xff" + cells[place][2:]
+        path.write_bytes(b"\r\n".join([lines[0], b"\t".join(cells), *lines[2:]]))
+        refused(release, f"{path}, line 2: ", "the row is not UTF-8")
+
+
 def test_unknown_relationship_and_reference_set(data):
     refused(data / "rf2_sample", "type '12345'", "116680003", parent="12345")
     refused(data / "rf2_sample", "no language reference set '7'", "900000000000508004", refset="7")

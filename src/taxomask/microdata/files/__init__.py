@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 
+from ..._support import apart
 from ...errors import DataError, did_you_mean
 from . import arrow, delimited, excel, parquet, postgresql, sas, spss, sqlite, stata
 from .base import BATCH, ArrowTable, Batches, Format, Source, Text, new_file, plain
 from .folders import MANIFEST, Folder, in_types, open_folder
+from .fragile import open_apart
 
 __all__ = [
     "FORMATS", "MANIFEST", "Folder", "Format", "Source", "format_of", "in_types", "is_address", "open_table",
@@ -35,8 +38,12 @@ FORMATS: tuple[Format, ...] = (  # in the order in which they are tried
 )
 
 
-def open_table(where: str | PathLike[str], *, text: Text = False, safe_cells: bool = False) -> Source:
+def open_table(
+    where: str | PathLike[str], *, text: Text = False, safe_cells: bool = False, trusted: bool = False
+) -> Source:
     """Open a table for reading; the format of a file is recognised from its content.
+
+    Files of formats whose libraries may break down on a damaged one are read by a child process.
 
     Parameters
     ----------
@@ -48,6 +55,9 @@ def open_table(where: str | PathLike[str], *, text: Text = False, safe_cells: bo
         know the types of their columns.
     safe_cells
         The file was written by `write_table` with ``safe_cells``: take the apostrophes off again.
+    trusted
+        Read the file in this process, as it is known to be whole; all files are if the environment variable
+        ``TAXOMASK_TRUST_FILES`` is 1.
 
     Returns
     -------
@@ -59,9 +69,12 @@ def open_table(where: str | PathLike[str], *, text: Text = False, safe_cells: bo
         return address.open(fspath(where), text=text, safe_cells=safe_cells)
     path = Path(where)
     if os.path.isdir(path):  # unlike Path.is_dir no error where one may not look
-        return open_folder(path, open_table, text=text, safe_cells=safe_cells)
+        return open_folder(path, partial(open_table, trusted=trusted), text=text, safe_cells=safe_cells)
     start = _start(path)
-    return next(one for one in FORMATS if one.recognises(start)).open(path, text=text, safe_cells=safe_cells)
+    form = next(one for one in FORMATS if one.recognises(start))
+    if form.fragile and not trusted and not apart.trusted():
+        return open_apart(form, path, text=text, safe_cells=safe_cells)
+    return form.open(path, text=text, safe_cells=safe_cells)
 
 
 def read_table(where: str | PathLike[str], columns: Sequence[str] | None = None, *, text: Text = False) -> ArrowTable:
@@ -178,6 +191,8 @@ def _start(path: Path) -> bytes:
         raise DataError(f"{path}: there is no such file.", hint=hint) from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.", hint="Check who may read the file.") from None
+    except ValueError:
+        raise DataError(f"{str(path)!r} is not the name of a file.", hint="Check the path.") from None
     if not start:
         raise DataError(f"{path} is empty.", hint="A table has a header line and at least one row.")
     return start

@@ -6,14 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ...errors import DataError
 from ..spelling import spell
 from .base import ArrowTable, Batches, Source, import_extra
+from .fragile import table_apart, whole
 
 __all__ = ["StatisticalFile", "labels_for", "titles_for", "writing"]
 
+_AGAIN = "Save it again."
 _ROWS = 50_000  # at a time: Python objects take much more memory than pyarrow
 
 
@@ -30,27 +33,33 @@ class StatisticalFile(Source):
         Its options.
     """
 
+    apart = False  # whether a child process reads it
+
     def __init__(self, path: Path, reader: str, **options: Any) -> None:
         self._path = path
         self._reader = reader
         self._options = options
-        _, self.about = self._call(metadataonly=True)
-        n = self.about.number_rows
-        super().__init__(path, self.about.column_names, n if n is not None and n >= 0 else None)
-        self.titles = {name: title for name, title in self.about.column_names_to_labels.items() if title}
-        self.labels = self.about.variable_value_labels
+        with whole(path, self.format, _AGAIN):
+            about = self._call(metadataonly=True)[1]
+            self.about = SimpleNamespace(**vars(about))  # so that only who reads the file needs pyreadstat
+            n = self.about.number_rows
+            super().__init__(path, self.about.column_names, n if n is not None and n >= 0 else None)
+            self.titles = {name: title for name, title in self.about.column_names_to_labels.items() if title}
+            self.labels = self.about.variable_value_labels
 
     def _call(self, **options: Any) -> tuple[Any, Any]:
         pyreadstat = import_extra("pyreadstat", "formats", "Reading SPSS, Stata and SAS files")
-        try:
-            return getattr(pyreadstat, self._reader)(str(self._path), output_format="dict", **self._options, **options)
-        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeDecodeError) as error:
-            raise DataError(
-                f"{self._path} is not a whole {self.format} file: {error}.", hint="Save it again."
-            ) from None
+        return getattr(pyreadstat, self._reader)(str(self._path), output_format="dict", **self._options, **options)
 
     @cached_property
     def _table(self) -> ArrowTable:
+        return table_apart(self._path, self._loaded) if self.apart else self._loaded()
+
+    def _loaded(self) -> ArrowTable:
+        with whole(self._path, self.format, _AGAIN):
+            return self._collected()
+
+    def _collected(self) -> ArrowTable:
         import pyarrow as pa
 
         pieces: dict[str, list[Any]] = {name: [] for name in self.names}

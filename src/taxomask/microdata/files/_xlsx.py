@@ -7,9 +7,9 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from ...errors import DataError
 from .base import unlike
@@ -53,7 +53,7 @@ def write_workbook(path: Path, sheet: str, names: Sequence[str], batches: Iterab
     if len(names) > _COLUMNS:
         raise DataError(f"Excel holds at most {_COLUMNS:,} columns; these are {len(names):,}.", hint="Write CSV.")
     book = f'<workbook xmlns="{_MAIN}" xmlns:r="{_DOCUMENT}"><sheets>'
-    book += f'<sheet name={quoteattr(sheet)} sheetId="1" r:id="rId1"/></sheets></workbook>'
+    book += f'<sheet name="{escape(sheet)}" sheetId="1" r:id="rId1"/></sheets></workbook>'
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
         for part, text in (*_PARTS.items(), ("xl/workbook.xml", book)):
             package.writestr(_member(part), _HEAD + text)
@@ -105,7 +105,7 @@ def _text(value: str) -> str:
     if len(value) > _LENGTH:
         raise DataError(f"Excel holds at most {_LENGTH:,} characters in a cell: {value[:30]!r} …", hint="Write CSV.")
     safe = _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", value)
-    return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(safe)}</t></is></c>'
+    return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(safe, quote=False)}</t></is></c>'
 
 
 def _number(value: Any) -> str:

@@ -7,44 +7,35 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError
 from .base import Batches, Format, Source, Text
+from .fragile import Fragile, whole
 
 __all__ = ["FORMAT"]
 
 
-class _Arrow(Source):
+class _Arrow(Fragile):
     format = "arrow"
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._open() as (schema, _):
-            super().__init__(path, schema.names)
-            self._schema = schema
+        with _opened(path) as (schema, _):
+            super().__init__(path, schema)
 
-    @contextmanager
-    def _open(self) -> Iterator[tuple[Any, Iterator[Any]]]:
-        import pyarrow as pa
+    def _pieces(self, rows: int, columns: list[str]) -> Iterator[Any]:
+        with _opened(self._path) as (_, batches):
+            for batch in batches:
+                chosen = batch.select(columns)
+                yield from (chosen.slice(start, rows) for start in range(0, chosen.num_rows, rows))
 
-        try:
-            with pa.OSFile(str(self._path)) as file:
-                indexed = file.read(6) == b"ARROW1"
-                file.seek(0)
-                reader = pa.ipc.open_file(file) if indexed else pa.ipc.open_stream(file)
-                yield reader.schema, (map(reader.get_batch, range(reader.num_record_batches)) if indexed else reader)
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{self._path} is not a whole Arrow file: {error}.", hint="Write it again.") from None
 
-    def _batches(self, rows: int, columns: list[str]) -> Batches:
-        import pyarrow as pa
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, Iterator[Any]]]:
+    import pyarrow as pa
 
-        def pieces() -> Iterator[Any]:
-            with self._open() as (_, batches):
-                for batch in batches:
-                    chosen = batch.select(columns)
-                    yield from (chosen.slice(start, rows) for start in range(0, chosen.num_rows, rows))
-
-        return pa.RecordBatchReader.from_batches(pa.schema([self._schema.field(name) for name in columns]), pieces())
+    with whole(path, "Arrow"), pa.OSFile(str(path)) as file:
+        indexed = file.read(6) == b"ARROW1"
+        file.seek(0)
+        reader = pa.ipc.open_file(file) if indexed else pa.ipc.open_stream(file)
+        yield reader.schema, (map(reader.get_batch, range(reader.num_record_batches)) if indexed else reader)
 
 
 def _open(path: Path, *, text: Text, safe_cells: bool) -> Source:
@@ -70,4 +61,5 @@ FORMAT = Format(
     lambda start: start.startswith((b"ARROW1", b"\xff\xff\xff\xff")),
     _open,
     _write,
+    True,
 )

@@ -56,6 +56,9 @@ class Source(ABC):
     missing: Mapping[str, tuple[Any, ...]] = {}
 
     def __init__(self, where: object, names: Sequence[str], n: int | None = None) -> None:
+        for number, name in enumerate(names, start=1):
+            if not isinstance(name, str):  # of a damaged file
+                raise DataError(f"{where}: column {number} has no name.", hint="Save the file again.")
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise DataError(f"{where}: column {listing(twice)} stands more than once.", hint="Rename one of them.")
@@ -115,6 +118,8 @@ class Format:
         Writes batches to a path or address; None if the format can only be read. Options: ``like``, the source whose
         dialect and labels are taken over; ``name``, the file name that the data will have; ``safe_cells``; for
         databases ``force`` and ``check``.
+    fragile
+        Whether the library that reads it may break down on a damaged file: a child process opens such files.
     """
 
     name: str
@@ -122,6 +127,7 @@ class Format:
     recognises: Callable[[bytes], bool]
     open: Callable[..., Source]
     write: Callable[..., None] | None = None
+    fragile: bool = False
 
 
 def import_extra(module: str, extra: str, what: str) -> Any:

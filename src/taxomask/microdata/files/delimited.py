@@ -50,10 +50,13 @@ class _Delimited(Source):
         schema = pa.schema([(name, self._types[name]) for name in columns])
 
         def pieces() -> Iterator[Any]:
-            with self._reader(columns) as reader:
-                for batch in reader:
-                    whole = self._restored(batch, columns)
-                    yield from (whole.slice(start, rows) for start in range(0, whole.num_rows, rows))
+            try:
+                with self._reader(columns) as reader:
+                    for batch in reader:
+                        whole = self._restored(batch, columns)
+                        yield from (whole.slice(start, rows) for start in range(0, whole.num_rows, rows))
+            except pa.ArrowInvalid as error:  # the types fit, so that it can only be a row
+                raise self._wrong_row(error) from None
 
         return pa.RecordBatchReader.from_batches(schema, pieces())
 
@@ -95,11 +98,14 @@ class _Delimited(Source):
 
         fault = re.search(r"CSV column #(\d+): .*conversion error to .*: invalid value '(.*)'", str(error), re.DOTALL)
         if fault is None:
-            raise (self._fault() or DataError(f"{self.where}: {error}.", hint=_HINT)) from None
+            raise self._wrong_row(error) from None
         name = self.names[int(fault[1])]
         cell = fault[2].replace('"', '""')
         alone = arrow_csv.read_csv(pa.BufferReader(f'a\n"{cell}"\n'.encode()), convert_options=self._conversion())
         self._types[name] = _common(found[name], alone.schema.types[0])
+
+    def _wrong_row(self, error: Exception) -> DataError:
+        return self._fault() or DataError(f"{self.where}: {error}.", hint=_HINT)
 
     def _conversion(self, columns: Sequence[str] = ()) -> Any:
         from pyarrow import csv as arrow_csv

@@ -81,11 +81,15 @@ def recognise(path: Path) -> tuple[Dialect, list[str], bool]:
         raise DataError(f"{path} is empty.", hint="A table has a header line and at least one row.")
     if not final:  # the last line may be cut off
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1] or text
+    if text.startswith("\ufeff"):
+        raise DataError(f"{path} begins with two byte order marks.", hint="Save it again as CSV in UTF-8.")
     try:
         delimiter = _delimiter(text)
         header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise DataError(f"{path}: the first rows cannot be read: {error}.", hint="A quote may not be closed.") from None
+    if not header:
+        raise DataError(f"{path}: the first line is empty.", hint="The first line names the columns.")
     cells = list(_cells(text, delimiter))
     return (
         Dialect(delimiter, encoding, _decimal(cells, delimiter), _quoting(cells), _line_end(text), _time_sign(cells)),
@@ -181,7 +185,7 @@ def _wrong(path: Path, encoding: str, line: int, what: str) -> DataError:
 
 def _delimiter(text: str) -> str:
     """The delimiter that cuts the first lines into the most cells, equally many in each."""
-    lines = text.splitlines()[:20]
+    lines = [line for line in text.splitlines() if line][:20]
     best = {}
     for delimiter in _DELIMITERS:
         widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
@@ -192,10 +196,13 @@ def _delimiter(text: str) -> str:
 def _cells(text: str, delimiter: str) -> Iterator[str]:
     """The cells of the first lines after the header as they are written, quotes and all; no empty ones."""
     sign = re.escape(delimiter)
-    cell = re.compile(rf'("(?:[^"]|"")*"|[^{sign}"\r\n][^{sign}\r\n]*)(?={sign}|[\r\n]|$)')
+    # Each cell is walked through once, to its end, whatever is in it: a run of quotes is not begun anew at every quote.
+    cell = re.compile(rf'("[^"]*+(?:""[^"]*+)*+(?:"|\Z))?+([^{sign}\r\n]*+)(?:{sign}|[\r\n]|\Z)')
     buffer = io.StringIO(text, newline="")
     next(csv.reader(buffer, delimiter=delimiter))
-    return (found[1] for found in cell.finditer(text, buffer.tell()))
+    for quoted, bare in cell.findall(text, buffer.tell()):
+        if bool(quoted) != bool(bare):  # neither is an empty cell; both, a broken one
+            yield quoted or bare
 
 
 def _decimal(cells: list[str], delimiter: str) -> str:

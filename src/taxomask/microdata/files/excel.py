@@ -13,9 +13,11 @@ from ...errors import DataError
 from ..spelling import spell
 from ._xlsx import write_workbook
 from .base import ArrowTable, Batches, Format, Source, Text, import_extra, plain
+from .fragile import whole
 
 __all__ = ["FORMAT", "LARGEST"]
 
+_AGAIN = "Save it again as .xlsx."
 LARGEST = 1 << 30  # bytes of an unpacked workbook; a sheet is at most 1,048,576 rows long
 
 
@@ -24,36 +26,39 @@ class _Excel(Source):
 
     def __init__(self, path: Path) -> None:
         calamine = import_extra("python_calamine", "formats", "Reading Excel files")
-        _check_size(path)
-        try:
+        with whole(path, "Excel", _AGAIN):
+            _check_size(path)
             with calamine.CalamineWorkbook.from_path(str(path)) as book:
                 self.sheet: str = book.sheet_names[0]
                 rows = book.get_sheet_by_index(0).to_python()
-        except (calamine.CalamineError, OSError, IndexError) as error:
-            raise DataError(f"{path} is not a whole Excel file: {error}.", hint="Save it again as .xlsx.") from None
         while rows and not any(cell != "" for cell in rows[-1]):
             rows.pop()
         if not rows:
             raise DataError(
                 f"{path}: the first sheet, {self.sheet!r}, is empty.", hint="Put the table on the first sheet."
             )
-        header, *self._rows = rows
+        header, *rows = rows
         for number, name in enumerate(header, start=1):
             if name == "":
                 raise DataError(
                     f"{path}: column {number} of sheet {self.sheet!r} has no name.",
                     hint="The first row names all columns; remove titles above the table and notes beside it.",
                 )
-        super().__init__(path, [spell(name) for name in header], len(self._rows))
+        super().__init__(path, [spell(name) for name in header], len(rows))
+        with whole(path, "Excel", _AGAIN):
+            self._table = _table(self.names, rows)
 
     def _read(self, columns: list[str]) -> ArrowTable:
-        import pyarrow as pa
-
-        places = [self.names.index(name) for name in columns]
-        return pa.table([_column([row[place] for row in self._rows]) for place in places], names=columns)
+        return self._table.select(columns)
 
     def _batches(self, rows: int, columns: list[str]) -> Batches:
         return self._read(columns).to_reader(rows)
+
+
+def _table(names: Sequence[str], rows: list[list[Any]]) -> ArrowTable:
+    import pyarrow as pa
+
+    return pa.table([_column([row[place] for row in rows]) for place in range(len(names))], names=names)
 
 
 def _column(cells: Sequence[Any]) -> Any:
@@ -76,28 +81,25 @@ def _column(cells: Sequence[Any]) -> Any:
 def _check_size(path: Path) -> None:
     """A few kilobytes can unpack to terabytes: unpack and count, and believe no size that the file states."""
     total = 0
-    try:
-        with zipfile.ZipFile(path) as book, path.open("rb") as file:
-            for member in book.infolist():
-                file.seek(member.header_offset + 26)
-                name, extra = (int.from_bytes(file.read(2), "little") for _ in range(2))
-                file.seek(name + extra, 1)
-                inflate, left = zlib.decompressobj(-15), member.compress_size
-                while member.compress_type == zipfile.ZIP_DEFLATED and not inflate.eof:
-                    piece = inflate.unconsumed_tail
-                    if not piece:
-                        piece = file.read(min(left, 1 << 16))
-                        left -= len(piece)
-                    if not piece:
-                        break
-                    total += len(inflate.decompress(piece, 1 << 20))
-                    if total > LARGEST:
-                        raise DataError(
-                            f"{path} unpacks to more than {LARGEST >> 20} MB, too much for a workbook.",
-                            hint="It may be made to exhaust the memory. Save the table as CSV or Parquet.",
-                        )
-    except (zipfile.BadZipFile, OSError, zlib.error, EOFError) as error:
-        raise DataError(f"{path} is not a whole Excel file: {error}.", hint="Save it again as .xlsx.") from None
+    with zipfile.ZipFile(path) as book, path.open("rb") as file:
+        for member in book.infolist():
+            file.seek(member.header_offset + 26)
+            name, extra = (int.from_bytes(file.read(2), "little") for _ in range(2))
+            file.seek(name + extra, 1)
+            inflate, left = zlib.decompressobj(-15), member.compress_size
+            while member.compress_type == zipfile.ZIP_DEFLATED and not inflate.eof:
+                piece = inflate.unconsumed_tail
+                if not piece:
+                    piece = file.read(min(left, 1 << 16))
+                    left -= len(piece)
+                if not piece:
+                    break
+                total += len(inflate.decompress(piece, 1 << 20))
+                if total > LARGEST:
+                    raise DataError(
+                        f"{path} unpacks to more than {LARGEST >> 20} MB, too much for a workbook.",
+                        hint="It may be made to exhaust the memory. Save the table as CSV or Parquet.",
+                    )
 
 
 def _open(path: Path, *, text: Text, safe_cells: bool) -> Source:
@@ -110,4 +112,4 @@ def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe
     write_workbook(path, sheet, batches.schema.names, plain(batches))
 
 
-FORMAT = Format("excel", (".xlsx",), lambda start: start.startswith(b"PK\x03\x04"), _open, _write)
+FORMAT = Format("excel", (".xlsx",), lambda start: start.startswith(b"PK\x03\x04"), _open, _write, True)

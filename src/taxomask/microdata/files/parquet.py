@@ -7,48 +7,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError
-from .base import ArrowTable, Batches, Format, Source, Text
+from .base import Batches, Format, Source, Text
+from .fragile import Fragile, whole
 
 __all__ = ["FORMAT"]
 
 
-class _Parquet(Source):
+class _Parquet(Fragile):
     format = "parquet"
     columnar = True
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._open() as file:
-            super().__init__(path, file.schema_arrow.names, file.metadata.num_rows)
-            self._schema = file.schema_arrow
+        with _opened(path) as file:
+            super().__init__(path, file.schema_arrow, file.metadata.num_rows)
             groups = file.metadata.num_row_groups and file.metadata.num_columns
             self.compression: str = file.metadata.row_group(0).column(0).compression if groups else "SNAPPY"
 
-    @contextmanager
-    def _open(self) -> Iterator[Any]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    def _pieces(self, rows: int, columns: list[str]) -> Iterator[Any]:
+        with _opened(self._path) as file:
+            for batch in file.iter_batches(rows, columns=columns):
+                yield batch.select(columns)
 
-        try:
-            with pq.ParquetFile(self._path) as file:
-                yield file
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{self._path} is not a whole Parquet file: {error}.", hint="Write it again.") from None
 
-    def _read(self, columns: list[str]) -> ArrowTable:
-        with self._open() as file:
-            return file.read(columns).select(columns)
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    import pyarrow.parquet as pq
 
-    def _batches(self, rows: int, columns: list[str]) -> Batches:
-        import pyarrow as pa
-
-        def pieces() -> Iterator[Any]:
-            with self._open() as file:
-                for batch in file.iter_batches(rows, columns=columns):
-                    yield batch.select(columns)
-
-        return pa.RecordBatchReader.from_batches(pa.schema([self._schema.field(name) for name in columns]), pieces())
+    with whole(path, "Parquet"), pq.ParquetFile(path) as file:
+        yield file
 
 
 def _open(path: Path, *, text: Text, safe_cells: bool) -> Source:
@@ -66,4 +52,4 @@ def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe
             writer.write_batch(batch.replace_schema_metadata(None))
 
 
-FORMAT = Format("parquet", (".parquet", ".pq"), lambda start: start.startswith(b"PAR1"), _open, _write)
+FORMAT = Format("parquet", (".parquet", ".pq"), lambda start: start.startswith(b"PAR1"), _open, _write, True)

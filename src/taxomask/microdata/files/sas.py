@@ -52,8 +52,8 @@ def _write_transport(batches: Batches, path: Path, *, like: Source | None, name:
         raise DataError(f"{path} was cut off.", hint="Is there space left on the device?")  # the writer does not tell
 
 
-FORMAT = Format("SAS", (".sas7bdat",), lambda start: start.startswith(_MAGIC), _open)
+FORMAT = Format("SAS", (".sas7bdat",), lambda start: start.startswith(_MAGIC), _open, fragile=True)
 TRANSPORT = Format(
     "SAS transport", (".xpt", ".xport"), lambda start: start.startswith(b"HEADER RECORD*******LIB"), _open_transport,
-    _write_transport,
+    _write_transport, True,
 )  # fmt: skip

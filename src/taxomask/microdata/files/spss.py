@@ -8,6 +8,7 @@ from typing import Any
 
 from ._readstat import StatisticalFile, labels_for, titles_for, writing
 from .base import Batches, Format, Source, Text, plain
+from .fragile import whole
 
 __all__ = ["FORMAT"]
 
@@ -19,12 +20,13 @@ class _Spss(StatisticalFile):
     def missing(self) -> dict[str, tuple[Any, ...]]:  # type: ignore[override]
         """The values that the file calls missing; of a range, those that occur."""
         found = {}
-        for name, ranges in self.about.missing_ranges.items():
-            single = {one["lo"] for one in ranges if one["lo"] == one["hi"]}
-            wide = [one for one in ranges if one["lo"] != one["hi"]]
-            values = set(self._table[name].to_pylist()) - {None} if wide else set()
-            single |= {value for value in values if any(one["lo"] <= value <= one["hi"] for one in wide)}
-            found[name] = tuple(sorted(single))
+        with whole(self._path, self.format, "Save it again."):
+            for name, ranges in self.about.missing_ranges.items():
+                single = {one["lo"] for one in ranges if one["lo"] == one["hi"]}
+                wide = [one for one in ranges if one["lo"] != one["hi"]]
+                values = set(self._table[name].to_pylist()) - {None} if wide else set()
+                single |= {value for value in values if any(one["lo"] <= value <= one["hi"] for one in wide)}
+                found[name] = tuple(sorted(single))
         return found
 
 
@@ -75,4 +77,4 @@ def _of(entries: dict[str, Any], names: list[str]) -> dict[str, Any]:
     return {name: entry for name, entry in entries.items() if name in names and entry is not None}
 
 
-FORMAT = Format("SPSS", (".sav", ".zsav"), lambda start: start.startswith((b"$FL2", b"$FL3")), _open, _write)
+FORMAT = Format("SPSS", (".sav", ".zsav"), lambda start: start.startswith((b"$FL2", b"$FL3")), _open, _write, True)

@@ -104,4 +104,4 @@ def _kind(field: Any, mixed: dict[str, list[Any]]) -> type | None:
     return int if types.is_integer(field.type) else float if types.is_floating(field.type) else None
 
 
-FORMAT = Format("Stata", (".dta",), _recognises, _open, _write)
+FORMAT = Format("Stata", (".dta",), _recognises, _open, _write, True)

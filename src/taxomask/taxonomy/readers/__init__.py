@@ -13,8 +13,11 @@ duplicate concepts, missing parents, cycles and roots are checked once, for all 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from os import PathLike
 
+from ..._support import apart
 from ...errors import TaxonomyError, did_you_mean
 from ..listing import Listing
 from . import edges, levels, obo, owl, prefix, rf2, skos
@@ -59,10 +62,20 @@ def read_listing(
     source = Source(path, encoding)
     reader = _recognised(source) if format is None else _named(format)
     reader.check_options(source, options)
-    listing = reader.read(source, **options)
+    listing = _read(reader, source, options)
     if not listing.ids:
         raise source.error("holds no concept", hint=f"It was read in the format {reader.name!r}.")
     return listing
+
+
+def _read(reader: Reader, source: Source, options: Mapping[str, object]) -> Listing:
+    if not reader.fragile or apart.trusted():
+        return reader.read(source, **options)
+    try:  # without what was read of the file so far
+        return apart.call(partial(reader.read, Source(source.path, source.encoding), **options))
+    except apart.BrokenDownError as error:
+        message, hint = error.over(source.name)
+        raise TaxonomyError(message, hint=hint) from None
 
 
 def _named(format: str) -> Reader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import inspect
+import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ class Reader:
     about: str
     recognises: Callable[[Source], bool]
     read: Callable[..., Listing]
+    fragile: bool = False  # whether its library may break down on a damaged file: a child process reads it then
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -64,9 +66,15 @@ class Source:
         self.encoding = encoding
         try:
             b" ".decode(encoding or "utf-8", errors="replace")
-        except (LookupError, TypeError):
+        except (LookupError, TypeError, ValueError):
             hint = "Name one that Python knows, such as 'utf-8', 'latin-1' or 'cp1252'."
             raise self.error(f"the encoding {encoding!r} is not known", hint=hint) from None
+        try:
+            os.stat(self.path)
+        except ValueError:
+            raise TaxonomyError(f"{self.name!r} is not the name of a file.", hint="Check the path.") from None
+        except OSError:  # told when it is opened
+            pass
 
     def error(self, message: str, *, line: int = 0, hint: str = "") -> TaxonomyError:
         """The error to raise, with the file and the line in front."""
@@ -128,7 +136,7 @@ class Source:
                 line=self.data.count(b"\n", 0, error.start) + 1,
                 hint='Name the encoding of the file, for instance encoding="latin-1".',
             ) from None
-        except LookupError:
+        except (LookupError, ValueError):
             hint = "Name the encoding of the file by encoding=."
             raise self.error(f"the file names an unknown encoding, {name!r}", line=1, hint=hint) from None
         return _unix_line_ends(text.removeprefix("\ufeff"))

@@ -196,15 +196,20 @@ class _LineByLine(io.RawIOBase):
     """Hands out one line at a time, so that the number of lines read tells where the parser stopped."""
 
     def __init__(self, data: bytes) -> None:
-        self.rest = iter(data.splitlines(keepends=True))
+        self.lines = iter(data.splitlines(keepends=True))
+        self.line = b""  # what is left of it
         self.count = 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        self.count += 1
-        return next(self.rest, b"")
+        if not self.line:
+            self.count += 1
+            self.line = next(self.lines, b"")
+        size = len(self.line) if size < 0 else size  # the parser breaks down if it is given more than it asked for
+        piece, self.line = self.line[:size], self.line[size:]
+        return piece
 
 
 def _line_of_error(rdf: Any, data: bytes, syntax: Any, base: str) -> int:

@@ -80,4 +80,4 @@ def _edges(graph: Graph, above: str, classes: dict[str, None]) -> list[tuple[str
     return list(edges)
 
 
-READER = Reader("owl", "OWL ontology in RDF/XML or Turtle", recognises, read)
+READER = Reader("owl", "OWL ontology in RDF/XML or Turtle", recognises, read, fragile=True)

@@ -15,6 +15,7 @@ IS_A = "116680003"
 _PREFERRED = b"900000000000548007"
 _FULL_NAME = b"900000000000003001"
 _SYNONYM = b"900000000000013009"
+_UNPACK = "SNOMED CT releases are in UTF-8; unpack the release again."
 _RANKS = {_FULL_NAME: 1, _SYNONYM: 2}
 
 _HEADERS = {
@@ -118,9 +119,15 @@ def _term(file: Source, line: int, cells: list[bytes]) -> str:
     try:
         return cells[7].decode()
     except UnicodeDecodeError:
-        hint = "SNOMED CT releases are in UTF-8; unpack the release again."
         concept = cells[4].decode(errors="replace")
-        raise file.error(f"the term of concept {concept!r} is not UTF-8", line=line, hint=hint) from None
+        raise file.error(f"the term of concept {concept!r} is not UTF-8", line=line, hint=_UNPACK) from None
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        return line.isascii() or bool(line.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _preferred(source: Source, refset: str | None) -> set[bytes]:
@@ -175,6 +182,8 @@ def _rows(file: Source, kind: str, needle: bytes) -> Iterator[Row]:
             raise file.error(f"the file is not a {kind.lower()} snapshot", line=1, hint=hint)
         for number, line in enumerate(lines, 2):
             if needle in line:
+                if kind != "Description" and not _is_utf8(line):  # of those, only the term is looked at, later
+                    raise file.error("the row is not UTF-8", line=number, hint=_UNPACK)
                 cells = line.rstrip(b"\r\n").split(b"\t")
                 if len(cells) != len(header):
                     message = f"the row has {len(cells)} cells instead of {len(header)}"

@@ -87,4 +87,4 @@ def _called(graph: Graph, *names: str) -> list[str]:
     return [property for name in names for property in graph.statements if local_name(property) == name]
 
 
-READER = Reader("skos", "SKOS concept scheme in RDF/XML or Turtle", recognises, read)
+READER = Reader("skos", "SKOS concept scheme in RDF/XML or Turtle", recognises, read, fragile=True)
