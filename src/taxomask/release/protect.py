@@ -59,6 +59,7 @@ def protect_on(engine: Engine, data: Microdata, method: Method, *, seed: int | N
     """Mask a coded table, wherever it lies. Nothing is checked yet: see `Release.check`."""
     seed = secrets.randbits(128) if seed is None else check_integer("seed", seed, at_least=0)
     started = time.time()
+    method.check_parameters()
     promises = method.promises(data)
     masked = rounded(engine, data, method.mask_on(engine, data, np.random.default_rng(seed)), method, promises)
     audit = {
