@@ -216,8 +216,6 @@ def test_reload_cancel_and_error(server: Server, browser: Any) -> None:
         assert "race" not in page.locator(".lead").inner_text()
         protect(page)
         page.get_by_role("alert").get_by_text("k must be an integer of at least 2; got 1.").wait_for()
-
-        page.get_by_role("link", name="Change the method").click()
         page.get_by_label("k", exact=True).fill("5")
         page.get_by_text("More settings").click()
         page.get_by_label("Algorithm").select_option("refined")
@@ -339,7 +337,17 @@ def test_every_step_is_accessible(server: Server, browser: Any, width: int, them
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
-    ["reverse_mapping", "pipeline", "noise", "rank_swapping", "generalisation", "recoding", "pram", "imputation"],
+    [
+        "reverse_mapping",
+        "pipeline",
+        "noise",
+        "rank_swapping",
+        "generalisation",
+        "recoding",
+        "pram",
+        "imputation",
+        "top_bottom_coding",
+    ],
 )
 def test_methods_run_from_their_forms(server: Server, browser: Any, method: str) -> None:
     with opened(browser, server) as page:
