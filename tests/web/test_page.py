@@ -337,17 +337,7 @@ def test_every_step_is_accessible(server: Server, browser: Any, width: int, them
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
-    [
-        "reverse_mapping",
-        "pipeline",
-        "noise",
-        "rank_swapping",
-        "generalisation",
-        "recoding",
-        "pram",
-        "imputation",
-        "top_bottom_coding",
-    ],
+    ["reverse_mapping", "pipeline", "noise", "rank_swapping", "generalisation", "recoding", "pram", "imputation"],
 )
 def test_methods_run_from_their_forms(server: Server, browser: Any, method: str) -> None:
     with opened(browser, server) as page:
