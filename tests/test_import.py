@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +51,23 @@ def test_public_names_are_all_there() -> None:
     assert set(tm.__all__) <= set(dir(tm))
     with pytest.raises(AttributeError, match="no attribute 'marginalty'"):
         _ = tm.marginalty
+    with pytest.raises(AttributeError, match="no attribute 'Microagregation'"):
+        _ = tm.Microagregation
+
+
+def test_every_method_is_a_public_name() -> None:
+    import taxomask as tm
+    from taxomask.methods import METHODS
+
+    assert all(getattr(tm, kind.__name__) is kind for kind in METHODS.values())
+    assert {kind.__name__ for kind in METHODS.values()} <= set(tm.__all__)
+
+
+def test_type_checkers_are_told_every_public_name() -> None:
+    """The names that are loaded on first use are also listed for type checkers: no more and no fewer."""
+    import taxomask as tm
+
+    (listed,) = (one for one in ast.parse(Path(tm.__file__).read_text()).body if isinstance(one, ast.If))
+    told = [(alias.asname, alias.name) for one in listed.body if isinstance(one, ast.ImportFrom) for alias in one.names]
+    assert all(name == shown for shown, name in told)
+    assert {name for _, name in told} == set(tm.__all__) - {"__version__"}

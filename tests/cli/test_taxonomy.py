@@ -7,6 +7,7 @@ import pytest
 
 from taxomask import examples
 from taxomask.cli import main
+from taxomask.taxonomy.distances import DISTANCES
 
 DISCHARGES = str(examples.path())
 
@@ -139,3 +140,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     from taxomask import __version__
 
     assert run(capsys, "--version")[1] == f"taxomask {__version__}\n"
+
+
+def test_the_help_lists_all_distances(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "taxonomy", "distance", "--help")
+    assert code == 0
+    assert all(name in out for name in DISTANCES)

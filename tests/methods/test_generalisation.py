@@ -129,8 +129,8 @@ def test_limits_and_bad_input(discharges: pa.Table, discharge_schema: tm.Schema)
     for method, message in (
         (tm.Generalisation(1), "k must be an integer of at least 2; got 1"),
         (tm.Generalisation(2001), "the table has 2000 records, too few for a class of k = 2001"),
-        (tm.Generalisation(5, suppression=5), "suppression must be a share between 0 and 1; got 5"),
-        (tm.Generalisation(5, suppression=float("nan")), "suppression must be a share between 0 and 1"),
+        (tm.Generalisation(5, suppression=5), "suppression must be a number of at least 0 and at most 1; got 5"),
+        (tm.Generalisation(5, suppression=float("nan")), "suppression must be a number of at least 0 and at most 1"),
         (tm.Generalisation(5, attributes=["race"]), "there is no coded column 'race'"),
     ):
         with pytest.raises(tm.TaxomaskError, match=message):

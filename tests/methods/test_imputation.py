@@ -400,7 +400,7 @@ def test_bad_parameters_are_errors() -> None:
         ({"attributes": ["x", "y"], "given": ["y"]}, "y cannot be replaced and given at once"),
     ):
         with pytest.raises(tm.PlanError, match=message):
-            masked(data, **parameters)
+            tm.protect(data, data.schema, tm.Imputation(**parameters))
     for parameters, message in (
         ({"attributes": ["z"]}, "there is no coded column 'z'"),
         ({"given": ["z"]}, "there is no coded column 'z'"),

@@ -80,8 +80,8 @@ def test_too_deep_a_code_stops_the_release(monkeypatch: pytest.MonkeyPatch) -> N
 def test_bad_input_is_an_error(discharges: pa.Table, discharge_schema: tm.Schema) -> None:
     method: Any
     for method, message in (
-        (tm.Recoding(0), "level must be an integer of at least 1; got 0"),
-        (tm.Recoding({"dx01": "three"}), "level must be an integer of at least 1; got 'three'"),  # type: ignore[dict-item]
+        (tm.Recoding(0), "level must be an integer of at least 1, or a mapping from attributes; got 0"),
+        (tm.Recoding({"dx01": "three"}), "level: dx01 must be an integer of at least 1; got 'three'"),  # type: ignore[dict-item]
         (tm.Recoding({"age": 2}), "recoding cannot treat 'age', which is continuous"),
         (tm.Recoding({"dx1": 2}), "there is no coded column 'dx1' to protect"),
         (tm.Recoding({}), "the table has no taxonomic quasi-identifier to protect"),

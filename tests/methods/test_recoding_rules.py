@@ -214,10 +214,10 @@ def test_numbers_of_32_bits() -> None:
         ("nominal", {"z": ["x", "y"], "w": ["z"]}, None, "makes 'z', which is a category already"),
         ("nominal", {"xy": ["x", "y"]}, "x", "makes 'x', which is a category already"),
         ("nominal", {"xy": ["x", "y"]}, "xy", "overlap: 'others' becomes 'xy'"),
-        ("nominal", {"xy": []}, None, "the rule for 'xy' of 'v' must list the old values; got \\[\\]"),
-        ("nominal", {"xy": "x"}, None, "must list the old values; got 'x'"),
-        ("nominal", {}, None, "the rules for 'v' must name new values"),
-        ("nominal", ["x"], None, "the rules for 'v' must name new values"),
+        ("nominal", {"xy": []}, None, "rules: v: xy must be a list of at least one value; got \\[\\]"),
+        ("nominal", {"xy": "x"}, None, "rules: v: xy must be a list of at least one value; got 'x'"),
+        ("nominal", {}, None, "rules: v must be a mapping with at least one key"),
+        ("nominal", ["x"], None, "rules: v must be a mapping with at least one key"),
         ("ordinal", {"x": ["x", "z"]}, None, "not neighbours: between those of 'x' stands 'y'"),
         ("ordinal", {"xy": ["x", "y"]}, None, "makes 'xy', which has no place in the order"),
         ("ordinal", {"y": ["y"]}, "x", "not neighbours: between those of 'x' stands 'y'"),
@@ -251,7 +251,7 @@ def test_bad_parameters() -> None:
     for method, message in (
         (tm.Recoding(), "recoding needs a level of the taxonomy, or rules"),
         (tm.Recoding(rules={}), "recoding needs a level of the taxonomy, or rules"),
-        (tm.Recoding(rules=["v"]), "rules must name attributes; got \\['v'\\]"),  # type: ignore[arg-type]
+        (tm.Recoding(rules=["v"]), "rules must be a mapping from attributes; got \\['v'\\]"),  # type: ignore[arg-type]
         (tm.Recoding(rules={"w": {"1": [1]}}), "there is no coded column 'w' to protect"),
         (tm.Recoding(rules={"v": {"1": [1]}}, others={"w": 3}), "others names 'w', for which there are no rules"),
         (tm.Recoding(rules={"v": {"12": [1, 2]}}, level=2), "the table has no taxonomic quasi-identifier"),

@@ -295,8 +295,8 @@ def test_the_inner_table_is_not_shown() -> None:
 @pytest.mark.parametrize(
     ("method", "error", "message"),
     [
-        (ReverseMapping("mdav"), PlanError, "inner must be a protection method; got 'mdav'"),  # type: ignore[arg-type]
-        (ReverseMapping(tm.Microaggregation), PlanError, "inner must be a protection method"),  # type: ignore[arg-type]
+        (ReverseMapping("mdav"), PlanError, "inner must be a method; got 'mdav'"),  # type: ignore[arg-type]
+        (ReverseMapping(tm.Microaggregation), PlanError, "inner must be a method"),  # type: ignore[arg-type]
         (ReverseMapping(tm.Microaggregation(k=2), unlinked="guess"), PlanError, "unlinked must be"),  # type: ignore[arg-type]
         (ReverseMapping(tm.Microaggregation(k=2), attributes=["c"]), SchemaError, "no coded column 'c'"),
         (ReverseMapping(Replaced({"a": [2, 1]}), attributes=["b"]), SchemaError, "replaced does not change 'b'"),

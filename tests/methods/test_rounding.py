@@ -79,7 +79,7 @@ def test_broken_promises_stop_the_release(monkeypatch: pytest.MonkeyPatch) -> No
 def test_bad_input_is_an_error(discharges: pa.Table, discharge_schema: tm.Schema) -> None:
     for method, message in (
         (tm.Rounding(0), "base must be a number above 0"),
-        (tm.Rounding({"age": "5"}), "base must be a number above 0"),  # type: ignore[dict-item]
+        (tm.Rounding({"age": "5"}), "base: age must be a number above 0"),  # type: ignore[dict-item]
         (tm.Rounding(5, random=1), "random must be true or false"),  # type: ignore[arg-type]
         (tm.Rounding({"sex": 5}), "rounding cannot treat 'sex', which is nominal"),
     ):

@@ -12,6 +12,7 @@ import pytest
 import taxomask as tm
 from taxomask.methods import METHODS
 from taxomask.plan import EngineChoice, Plan, make_method, plan_json_schema
+from taxomask.taxonomy.distances import DISTANCES
 
 ATTRIBUTES = [{"name": "age", "role": "quasi_identifier", "kind": "continuous"}]
 METHOD = {"name": "microaggregation", "k": 5}
@@ -62,10 +63,11 @@ output: {path: out.parquet, keep_order: true}
 
 
 def test_every_method_can_be_written_and_read() -> None:
-    values = {"k": 3, "inner": tm.Microaggregation(3), "methods": (tm.Rounding(5),), "level": 1, "base": 5}
+    values = {
+        "k": 3, "inner": tm.Microaggregation(3), "methods": (tm.Rounding(5),), "level": 1, "base": 5, "top": 95,
+    }  # fmt: skip
     for kind in METHODS.values():
-        needed = [field.name for field in dataclasses.fields(kind) if field.default is dataclasses.MISSING]
-        method = kind(**{name: values[name] for name in needed})
+        method = kind(**{one.name: values[one.name] for one in dataclasses.fields(kind) if one.name in values})
         assert make_method(json.loads(json.dumps(method.to_dict()))) == method
 
 
@@ -87,6 +89,7 @@ def test_every_method_can_be_written_and_read() -> None:
         ({"method": {"name": "microagregation"}}, "there is no method 'microagregation'.\nDid you mean 'microagg"),
         ({"method": {**METHOD, "kk": 2}}, "method 'microaggregation' has no parameter 'kk'.\nDid you mean 'k'?"),
         ({"method": {"name": "microaggregation"}}, "method 'microaggregation' needs the parameter 'k'.\nWrite k: …"),
+        ({"method": []}, "pipeline: methods must be a list of at least one method; got ()."),
         ({"compare": METHOD}, "compare is a list of methods"),
         ({"compare": [{**METHOD, "vary": {"k": 3}}]}, "'vary' lists values of parameters; got {'k': 3}."),
         ({"data": "../table.csv"}, "data: '../table.csv' is outside the folder of the plan."),
@@ -121,9 +124,13 @@ def test_the_json_schema_lists_every_method_with_its_parameters() -> None:
     assert set(schema["$defs"]) == {"method", *METHODS}
     micro = schema["$defs"]["microaggregation"]
     assert micro["required"] == ["name", "k"]
-    assert micro["properties"]["k"] == {"type": "integer"}
-    assert micro["properties"]["algorithm"] == {"enum": ["mdav", "refined"], "type": "string"}
-    assert schema["$defs"]["reverse_mapping"]["properties"]["inner"] == {"$ref": "#/$defs/method"}
+    assert micro["properties"]["k"] == {"type": "integer", "minimum": 2, "description": "The smallest size of a group."}
+    t = micro["properties"]["t"]["anyOf"]
+    assert t == [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "null"}]
+    assert micro["properties"]["algorithm"]["enum"] == ["mdav", "refined"]
+    assert schema["$defs"]["reverse_mapping"]["properties"]["inner"]["$ref"] == "#/$defs/method"
+    described = schema["properties"]["attributes"]["anyOf"][0]["items"]["properties"]
+    assert described["distance"] == {"enum": list(DISTANCES)}
 
 
 def test_an_engine_is_a_word_or_a_mapping() -> None:

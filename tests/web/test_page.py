@@ -242,8 +242,6 @@ def test_reload_cancel_and_error(server: Server, browser: Any) -> None:
         assert "race" not in page.locator(".lead").inner_text()
         protect(page)
         page.get_by_role("alert").get_by_text("k must be an integer of at least 2; got 1.").wait_for()
-
-        page.get_by_role("link", name="Change the method").click()
         page.get_by_label("k", exact=True).fill("5")
         page.get_by_text("More settings").click()
         page.get_by_label("Algorithm").select_option("refined")

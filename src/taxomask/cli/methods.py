@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
+import re
+import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._support.parameters import Parameter, declared
 from ..errors import PlanError, did_you_mean
 from .show import print_json, print_table
 
@@ -36,7 +38,7 @@ def methods(
     method = METHODS[name]
     if json:
         return print_json(_facts(method))
-    print(f"{name}({', '.join(_signature(method))})\n\n{inspect.getdoc(method)}")
+    print(f"{name}({', '.join(_signature(method))})\n\n{_told(method)}")
 
 
 def schema() -> None:
@@ -60,13 +62,31 @@ def _facts(method: type[Method]) -> dict[str, Any]:
         "class": method.__name__,
         "about": method.about,
         "reference": method.reference,
-        "parameters": _signature(method),
+        "parameters": [
+            {
+                "name": one.name,
+                "takes": one.takes,
+                "required": one.required,
+                "default": None if one.required else one.default,
+                "about": one.about,
+            }
+            for one in declared(method)
+        ],
     }
 
 
 def _signature(method: type[Method]) -> list[str]:
     """The parameters, as they are written in Python."""
-    return [
-        field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
-        for field in dataclasses.fields(method)
-    ]
+    return [one.name if one.required else f"{one.name}={one.default!r}" for one in declared(method)]
+
+
+def _told(method: type[Method]) -> str:
+    """The docstring, with what each parameter takes."""
+    text = inspect.getdoc(method) or ""
+    parameters = "".join(map(_about, declared(method)))
+    return re.sub(r"(?<=^Parameters\n----------\n).*?(?=\n\w+\n---|\Z)", lambda _: parameters, text, flags=re.M | re.S)
+
+
+def _about(one: Parameter) -> str:
+    default = "required" if one.required else "optional" if one.default is None else f"by default {one.default!r}"
+    return f"{one.name}: {one.takes}; {default}\n{textwrap.indent(textwrap.fill(one.about, 116), '    ')}\n"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ..errors import DataError, did_you_mean
 from .show import print_facts, print_json, print_table, share
@@ -30,6 +31,19 @@ Format = Annotated[
 Root = Annotated[str | None, typer.Option(help="Take only this concept and what is below it.")]
 Parent = Annotated[str | None, typer.Option(help="The column or property that points to the parent.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+class _ListsDistances(TyperCommand):
+    """Lists the distances in its help. They are looked up when it is asked for, since importing them takes time."""
+
+    def format_help(self, *arguments: Any) -> None:
+        from ..taxonomy.distances import DISTANCES
+
+        parameters: Any = self.params
+        for one in parameters:
+            if one.name == "distance":
+                one.help = f"One of {', '.join(DISTANCES)}."
+        super().format_help(*arguments)
 
 
 @app.command()
@@ -96,13 +110,11 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=_ListsDistances)
 def distance(
     source: Source,
     concepts: Annotated[list[str], typer.Argument(help="Two or more concepts.")],
-    distance: Annotated[
-        str, typer.Option(help="The semantic distance, such as wu_palmer; an unknown one lists all.")
-    ] = "ancestors",
+    distance: Annotated[str, typer.Option(help="How far apart concepts are.")] = "ancestors",
     match: Annotated[str, typer.Option(help="What the concepts are given as: id, label or code.")] = "id",
     format: Format = None,
     root: Root = None,

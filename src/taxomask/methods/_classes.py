@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
-from .._support.parameters import check_integer
+from .._support.parameters import Slider
 from ..errors import DataError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn
 
-__all__ = ["cells", "check_k", "distinct_rows", "emptied"]
+__all__ = ["ClassSize", "cells", "check_k", "distinct_rows", "emptied"]
 
 Int = NDArray[np.int64]
+ClassSize = Annotated[int, Ge(2), Slider(2, 50, start=5), "A record alone in its class is not protected."]
 
 
-def check_k(k: int, n: int) -> int:
-    """A k that the table can reach."""
-    k = check_integer("k", k, at_least=2, hint="A record alone in its class is not protected.")
+def check_k(k: int, n: int) -> None:
+    """Whether the table can reach k."""
     if n < k:
         raise DataError(f"the table has {n} records, too few for a class of k = {k}.", hint="Lower k or add records.")
-    return k
 
 
 def cells(column: Column) -> tuple[Int, int]:

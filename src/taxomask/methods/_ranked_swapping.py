@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import Column, Microdata
-from ._swapping import Swaps, interval_size, swap_along, swapped
+from ._swapping import IntervalShare, IntervalSize, Swaps, check_interval, interval_size, swap_along, swapped
 from .base import Masked, Method, Progress, Promise
 from .promises import Permutation
 
@@ -21,9 +21,13 @@ __all__ = ["RankedSwapping"]
 class RankedSwapping(Method):
     """Values are ranked once, and each is swapped with one of the next k."""
 
-    k: int | None = None
-    p: float | None = None
+    k: IntervalSize | None = None
+    p: IntervalShare | None = None
     attributes: Sequence[str] | None = None
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        check_interval(self.k, self.p)
 
     @abstractmethod
     def ranks(self, column: Column) -> NDArray[np.int32]:

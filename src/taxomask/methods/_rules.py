@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from ..errors import PlanError, SchemaError, did_you_mean
@@ -19,7 +20,11 @@ from ._ancestors import with_concepts
 
 __all__ = ["Ruled", "Rules", "ruled"]
 
-Rules = Mapping[Any, Sequence[Any]]
+Rules = Annotated[
+    Mapping[Any, Annotated[Sequence[Any], MinLen(1), "Write ABC: [a, b, c], or for numbers 30: [20, 40]."]],
+    MinLen(1),
+    "Write, for example, {name: recoding, rules: {job: {ABC: [a, b, c]}, age: {30: [20, 40]}}}.",
+]
 """Of each new value the old ones that become it: categories, codes, or the two ends of a range of numbers."""
 
 _STORED = 1e-6  # a column of 32 bits keeps so much of a number
@@ -37,23 +42,12 @@ class Ruled(ABC):
         """How many cells of a released version of the column are not as the rules say."""
 
 
-def ruled(data: Microdata, name: str, rules: object, others: object = None) -> Ruled:
+def ruled(data: Microdata, name: str, rules: Rules, others: object = None) -> Ruled:
     """The rules for a column of a table; an error if they contradict themselves, the column or each other.
 
     ``others`` is what all other values become; None if they stay as they are.
     """
     column = data.columns[name]
-    if not isinstance(rules, Mapping) or not rules:
-        raise PlanError(
-            f"the rules for {name!r} must name new values, each with the old ones; got {rules!r}.",
-            hint="Write, for example, {name: recoding, rules: {job: {ABC: [a, b, c]}, age: {30: [20, 40]}}}.",
-        )
-    for new, old in rules.items():
-        if isinstance(old, str | bytes) or not isinstance(old, Sequence) or not len(old):
-            raise PlanError(
-                f"the rule for {new!r} of {name!r} must list the old values; got {old!r}.",
-                hint=f"Write {new}: [a, b, c], or for numbers {new}: [from, to].",
-            )
     dtype = data.frame.arrow_type(name)
     if isinstance(column, ContinuousColumn):
         return _Numbers(column, rules, others, dtype)

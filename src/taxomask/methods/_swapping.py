@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 
-from .._support.parameters import check_integer, check_number
+from .._support.parameters import Slider
 from ..errors import DataError, PlanError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
 from .base import Masked
 
 __all__ = [
+    "IntervalShare",
+    "IntervalSize",
     "Places",
     "Swaps",
+    "check_interval",
     "distinct",
     "exchanged",
     "free_set",
@@ -29,6 +33,10 @@ __all__ = [
 ]
 
 Int = NDArray[np.int64]
+IntervalSize = Annotated[int, Ge(1), Slider(1, 50)]
+IntervalShare = Annotated[
+    float, Gt(0), Le(100), Slider(0.5, 50, 0.5, start=5), "p is a percentage of the records: 5 means 5 %."
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,25 +88,28 @@ class Places:
         return int(self.start[codes[at]] + ticket - total[at] + sizes[at])
 
 
-def interval_size(k: int | None, p: float | None, n: int) -> int:
-    """The number of records in a swapping interval, from one of k and p (a percentage of the records)."""
+def check_interval(k: int | None, p: float | None) -> None:
+    """One of k and p says how large a swapping interval is."""
     if (k is None) == (p is None):
         raise PlanError(
             f"give either k or p; got k={k!r} and p={p!r}.",
             hint="k is the number of records in a swapping interval, p the same in per cent of the table.",
         )
+
+
+def interval_size(k: int | None, p: float | None, n: int) -> int:
+    """The number of records in a swapping interval, from one of k and p (a percentage of the records)."""
     if k is not None:
-        size = check_integer("k", k, at_least=1)
-        if size >= n:
+        if k >= n:
             raise DataError(
                 f"k must be less than the number of records; got k = {k} for {n:,} records.",
                 hint="The swapping interval of a record is made of other records.",
             )
-        return size
-    share = check_number("p", p, above=0, at_most=100, hint="p is a percentage of the records: 5 means 5 %.")
+        return int(k)
+    assert p is not None
     if n < 2:
         raise DataError(f"a table of {n} records has nothing to swap.", hint="Swapping needs at least two records.")
-    return min(max(round(share * n / 100), 1), n - 1)
+    return min(max(round(p * n / 100), 1), n - 1)
 
 
 def distinct(column: Column) -> tuple[Int, NDArray[np.int32], NDArray[np.float64]]:

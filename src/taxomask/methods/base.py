@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.parameters import declared
 from .._support.showing import line, shortly
 from ..engines import Engine
 from ..errors import SchemaError, did_you_mean
@@ -91,7 +92,10 @@ def check(promise: Promise, original: Microdata, released: Frame, masked: Masked
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A protection method. Constructors only store; parameters are checked when a table is masked."""
+    """A protection method. Constructors only store; what parameters take is declared in their types.
+
+    They are checked when a plan is read, and before a table is masked.
+    """
 
     name: ClassVar[str]
     """How plans and the command line call it."""
@@ -99,6 +103,11 @@ class Method(ABC):
     """What it does, in one sentence for a custodian."""
     reference: ClassVar[str]
     """The paper."""
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that are wrong whatever the table. Those that depend on each other are checked here too."""
+        for one in declared(type(self)):
+            one.check(getattr(self, one.name))
 
     @abstractmethod
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
@@ -179,6 +188,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         # JSON has no other keys than these; a date, say, becomes text.
         return {key if isinstance(key, str | int | float) else str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
-from ..errors import PlanError
+from .._support.parameters import Slider
 from ..microdata import Microdata, TaxonomicColumn
-from ._classes import check_k, distinct_rows, emptied
+from ._classes import ClassSize, check_k, distinct_rows, emptied
 from ._kept import how_many
 from ._ladders import Ladder, ladder
 from .base import Masked, Method, Progress, Promise
@@ -62,8 +64,8 @@ class Generalisation(Method):
     {'age': [21, 21, 71, 71], 'dx': ['250', '250', '401', '401']}
     """
 
-    k: int
-    suppression: float = 0.05
+    k: ClassSize
+    suppression: Annotated[float, Ge(0), Le(1), Slider(0, 0.2, 0.005), "0.05 allows 5 %."] = 0.05
     attributes: Sequence[str] | None = None
 
     name = "generalisation"
@@ -71,16 +73,13 @@ class Generalisation(Method):
     reference = "Sweeney (2002), doi 10.1142/S021848850200165X"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        k = check_k(self.k, data.n)
-        share = self.suppression
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise PlanError(f"suppression must be a share between 0 and 1; got {share!r}.", hint="0.05 allows 5 %.")
+        check_k(self.k, data.n)
         names = self._attributes(data)
         for name in names:
             if isinstance(data.columns[name], TaxonomicColumn):
                 known_to_first(data, name)
         search = _Search([ladder(data.columns[name]) for name in names])
-        while (suppressed := search.suppressed(k, share * data.n, rng)) is None:
+        while (suppressed := search.suppressed(self.k, self.suppression * data.n, rng)) is None:
             search.climb()
         columns = {
             name: emptied(one.written(step), suppressed)

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge
 
 from .._support.one_thread import one_thread
-from .._support.parameters import check_choice, check_integer
+from .._support.parameters import Slider
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata, Role
 from ..microdata.alike import alike
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from ._imputation import Encoder
 
 __all__ = ["Imputation", "ObservedValues"]
-
-Synthesis = Literal["partial", "full"]
 
 
 @dataclass(frozen=True)
@@ -72,23 +71,34 @@ class Imputation(Method):
 
     attributes: Sequence[str] | None = None
     given: Sequence[str] | None = None
-    copies: int = 1
-    synthesis: Synthesis = "partial"
-    records: int | None = None
+    copies: Annotated[int, Ge(1), Slider(1, 20)] = 1
+    synthesis: Literal["partial", "full"] = "partial"
+    records: Annotated[int, Ge(1)] | None = None
 
     name = "imputation"
     about = "Replaces values by draws from regression models of the table, or all of the table by such draws."
     reference = "Raghunathan, Lepkowski, Van Hoewyk, Solenberger (2001), Survey Methodology 27; Reiter (2003), ibid. 29"
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.synthesis == "partial" and self.records is not None:
+            raise PlanError(
+                "records is for synthesis='full' only: partly synthetic data keep their records.",
+                hint="Leave records out.",
+            )
+        if self.synthesis == "full" and (self.attributes is not None or self.given is not None):
+            raise PlanError(
+                "synthesis='full' synthesises every attribute, given nothing.", hint="Leave attributes and given out."
+            )
+
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         from ._imputation import Encoder
 
-        copies = check_integer("copies", self.copies, at_least=1)
         names, given = self._attributes(data), self._given(data)
         if not data.n:
             raise DataError("the table has no records to learn from.", hint="Pass a table with at least one record.")
-        sources = tuple(self._template(data, rng) for _ in range(copies))
-        drawn: list[dict[str, Column]] = [{name: data.columns[name] for name in given} for _ in range(copies)]
+        sources = tuple(self._template(data, rng) for _ in range(self.copies))
+        drawn: list[dict[str, Column]] = [{name: data.columns[name] for name in given} for _ in range(self.copies)]
         known: dict[str, Encoder] = {name: Encoder(data.columns[name]) for name in given}
         for done, name in enumerate(names):
             self._synthesise(name, data, known, drawn, sources[0].n, rng)
@@ -99,7 +109,7 @@ class Imputation(Method):
             source.replace({name: columns[name] for name in names})
             for source, columns in zip(sources, drawn, strict=True)
         )
-        several = tables if copies > 1 else ()
+        several = tables if self.copies > 1 else ()
         return Masked(tables[0], notes=_NOTES, copies=several, linked=self.synthesis == "partial")
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
@@ -135,21 +145,9 @@ class Imputation(Method):
         return data.take(rng.integers(0, data.n, records))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        check_choice("synthesis", self.synthesis, get_args(Synthesis))
         if self.synthesis == "partial":
-            if self.records is not None:
-                raise PlanError(
-                    "records is for synthesis='full' only: partly synthetic data keep their records.",
-                    hint="Leave records out.",
-                )
             names = chosen(data, self.attributes, data.schema.confidential, "confidential attribute")
             return tuple(dict.fromkeys(names))
-        if self.records is not None:
-            check_integer("records", self.records, at_least=1)
-        if self.attributes is not None or self.given is not None:
-            raise PlanError(
-                "synthesis='full' synthesises every attribute, given nothing.", hint="Leave attributes and given out."
-            )
         _check_coded(data)
         return tuple(data.columns)
 

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 
-from .._support.parameters import check_integer, check_number
+from .._support.parameters import Slider
 from ..microdata import Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.frames import Frame
@@ -56,8 +58,8 @@ class MarginalityNoise(Method):
     ['2', '2', '2', '2', '4', '4', '4']
     """
 
-    amount: float = 0.5
-    level: int = 2
+    amount: Annotated[float, Gt(0), Le(100), Slider(0.01, 1, 0.01), "0.5 is a common choice."] = 0.5
+    level: Annotated[int, Ge(1), Slider(1, 6), "The root of τ(X) is at depth 1."] = 2
     attributes: Sequence[str] | None = None
 
     name = "marginality_noise"
@@ -67,13 +69,11 @@ class MarginalityNoise(Method):
     reference = "Domingo-Ferrer, Sánchez, Rufian-Torrell (2013), Information Sciences 242 (future work)"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        amount = check_number("amount", self.amount, above=0, at_most=100, hint="0.5 is a common choice.")
-        check_integer("level", self.level, at_least=1, hint="The root of τ(X) is at depth 1.")
         columns, notes = {}, []
         for name in self._attributes(data):
             column = data.columns[name]
             assert isinstance(column, TaxonomicColumn)
-            columns[name] = _noisy(column, blocks(column, self.level), amount, rng)
+            columns[name] = _noisy(column, blocks(column, self.level), self.amount, rng)
             changed = int(differs(column, columns[name]).sum())
             notes.append(f"{name}: {how_many(changed, int((~column.missing).sum()))} values changed.")
         return Masked(data.replace(columns), notes=tuple(notes))

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from .._support.parameters import check_choice
 from ..engines import Engine, Memory
 from ..errors import SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
@@ -14,7 +13,7 @@ from ..partition import Groups
 from ._attributes import too_coarse
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
 from .base import Masked, Method, Progress, Promise
-from .microaggregation import Microaggregation
+from .microaggregation import BlockSize, GroupSize, Microaggregation
 from .promises import ExactMoments, WithinRadius
 
 __all__ = ["MicroHybrid"]
@@ -64,7 +63,7 @@ class MicroHybrid(Method):
     [20, 21]
     """
 
-    k: int
+    k: GroupSize
     candidates: Candidates = "observed"
     draw: Draw = "frequency"
     synthesis: Literal["neighbourhood", "moments"] = "neighbourhood"
@@ -72,20 +71,21 @@ class MicroHybrid(Method):
     distance: Literal["s", "generic"] = "s"
     scale: Literal["balanced", "paper"] = "balanced"
     ordinal: Literal["median", "convex_median"] = "median"
-    block_size: int | None = None
+    block_size: BlockSize | None = None
     attributes: Sequence[str] | None = None
 
     name = "micro_hybrid"
     about = "Replaces every value by a random one that is no farther away than the values of k similar records."
     reference = "Domingo-Ferrer, Muralidhar, Rufian-Torrell (2012), Anonymization methods for taxonomic microdata, PSD"
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        self._grouping().check_parameters()
+
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
-        check_choice("candidates", self.candidates, get_args(Candidates))
-        check_choice("draw", self.draw, get_args(Draw))
-        check_choice("synthesis", self.synthesis, ["neighbourhood", "moments"])
         if self.synthesis == "moments" and not self._numbers(data):
             raise SchemaError(
                 f"synthesis='moments' keeps the moments of numbers, and {', '.join(self._attributes(data))} have none "

@@ -3,14 +3,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 
-from .._support.parameters import check_choice, check_integer, check_number
+from .._support.parameters import Slider, check_integer
 from ..engines import Engine, Memory
-from ..errors import DataError, PlanError, SchemaError
+from ..errors import DataError, SchemaError
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..partition import Groups, Ordinal, aggregate, mdav, median_cuts, members, merge_until, refine
 from ..records import RecordDistance
@@ -18,7 +19,11 @@ from ..semantics import EarthMover, earth_mover
 from .base import Masked, Method, Progress, Promise
 from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness
 
-__all__ = ["Microaggregation"]
+__all__ = ["BlockSize", "GroupSize", "Microaggregation"]
+
+GroupSize = Annotated[int, Ge(2), Slider(2, 50, start=5), "Groups of one record protect nobody."]
+_FEW = "A block must hold a few groups of k records."
+BlockSize = Annotated[int, Ge(8), _FEW]
 
 
 @dataclass(frozen=True)
@@ -75,23 +80,28 @@ class Microaggregation(Method):
     {'age': [20.5, 20.5, 71.0, 71.0], 'dx': ['25001', '25001', '4019', '4019']}
     """
 
-    k: int
+    k: GroupSize
     algorithm: Literal["mdav", "refined"] = "mdav"
     distance: Literal["s", "generic"] = "s"
     scale: Literal["balanced", "paper"] = "balanced"
     ordinal: Ordinal = "median"
     keep_variance: bool = False
-    block_size: int | None = None
+    block_size: BlockSize | None = None
     objective: Literal["record", "semantic"] = "record"
-    steps: int | None = None
-    seconds: float | None = None
-    t: float | None = None
-    l: int | None = None  # noqa: E741
+    steps: Annotated[int, Ge(0)] | None = None
+    seconds: Annotated[float, Gt(0)] | None = None
+    t: Annotated[float, Gt(0), Le(1), Slider(0.01, 1, 0.01), "0.25 is a common choice."] | None = None
+    l: Annotated[int, Ge(2), Slider(2, 10), "One value in a group tells everything."] | None = None  # noqa: E741
     attributes: Sequence[str] | None = None
 
     name = "microaggregation"
     about = "Makes groups of at least k similar records and gives all records of a group the same values."
     reference = "Domingo-Ferrer, Torra (2005), doi 10.1007/s10618-005-0007-5"
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.block_size is not None:
+            check_integer("block_size", self.block_size, at_least=4 * self.k, hint=_FEW)
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         return self.mask_on(Memory().telling(progress), data, rng)
@@ -124,7 +134,6 @@ class Microaggregation(Method):
 
     def groups_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Groups:
         """The partition, wherever the table lies. Each block has a generator of its own."""
-        self._check()
         if self.block_size is None:
             groups: Groups = engine.run(_group, self, data, rng, what="grouping", main=True)
             return groups
@@ -174,21 +183,6 @@ class Microaggregation(Method):
         late = "The refined search was ended by its time limit; another run may give other groups."
         return Groups(found.groups, (late,) if found.stopped == "time" else ())
 
-    def _check(self) -> None:
-        check_integer("k", self.k, at_least=2, hint="Groups of one record protect nobody.")
-        check_choice("algorithm", self.algorithm, ["mdav", "refined"])
-        check_choice("ordinal", self.ordinal, get_args(Ordinal))
-        check_choice("objective", self.objective, ["record", "semantic"])
-        if not isinstance(self.keep_variance, bool):
-            raise PlanError(f"keep_variance must be true or false; got {self.keep_variance!r}.")
-        if self.block_size is not None:
-            hint = "A block must hold a few groups of k records."
-            check_integer("block_size", self.block_size, at_least=4 * self.k, hint=hint)
-        if self.steps is not None:
-            check_integer("steps", self.steps, at_least=0)
-        if self.seconds is not None:
-            check_number("seconds", self.seconds, above=0)
-
     def _violation(self, data: Microdata) -> Callable[[NDArray[np.int64]], float] | None:
         """How far a group is from t-closeness and l-diversity; None if neither is asked for."""
         columns = [data.columns[name] for name in self._confidential(data)]
@@ -196,11 +190,9 @@ class Microaggregation(Method):
             return None
         limits: list[Callable[[NDArray[np.int64]], float]] = []
         if self.t is not None:
-            t = check_number("t", self.t, above=0, at_most=1, hint="0.25 is a common choice.")
-            limits += [partial(_too_far, earth_mover(column), t) for column in columns]
+            limits += [partial(_too_far, earth_mover(column), self.t) for column in columns]
         if self.l is not None:
-            least = check_integer("l", self.l, at_least=2, hint="One value in a group tells everything.")
-            limits += [partial(_too_uniform, earth_mover(column), least, column.attribute.name) for column in columns]
+            limits += [partial(_too_uniform, earth_mover(column), self.l, column.attribute.name) for column in columns]
         return lambda rows: max(limit(rows) for limit in limits)
 
     def _confidential(self, data: Microdata) -> tuple[str, ...]:

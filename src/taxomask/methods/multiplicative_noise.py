@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
-from .._support.parameters import check_choice, check_number
+from .._support.parameters import Slider
 from ..errors import SchemaError
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
@@ -52,7 +53,7 @@ class MultiplicativeNoise(Method):
     [0, 1, 1, -1]
     """
 
-    amount: float = 0.1
+    amount: Annotated[float, Gt(0), Le(100), Slider(0.01, 1, 0.01), "0.1 is a common choice."] = 0.1
     distribution: Literal["lognormal", "normal"] = "lognormal"
     attributes: Sequence[str] | None = None
 
@@ -61,16 +62,14 @@ class MultiplicativeNoise(Method):
     reference = "Kim, Winkler (2003), Multiplicative noise for masking continuous data"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        amount = check_number("amount", self.amount, above=0, at_most=100, hint="0.1 is a common choice.")
-        check_choice("distribution", self.distribution, ["lognormal", "normal"])
         columns, notes = {}, []
         for name in self._attributes(data):
             column = data.columns[name]
             assert isinstance(column, ContinuousColumn)
             if self.distribution == "normal":
-                factors = rng.normal(1.0, amount, data.n)
+                factors = rng.normal(1.0, self.amount, data.n)
             else:
-                spread = np.log1p(amount**2)
+                spread = np.log1p(self.amount**2)
                 factors = rng.lognormal(-spread / 2, np.sqrt(spread), data.n)
             with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
                 values = column.values * factors

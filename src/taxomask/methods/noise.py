@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
-from .._support.parameters import check_number
-from ..errors import DataError, PlanError, SchemaError
+from .._support.parameters import Slider
+from ..errors import DataError, SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ._attributes import too_coarse, treatable
@@ -62,7 +64,7 @@ class Noise(Method):
     (40.0, 350.0)
     """
 
-    amount: float = 0.1
+    amount: Annotated[float, Gt(0), Le(100), Slider(0.01, 1, 0.01), "0.1 is a common choice."] = 0.1
     correlated: bool = False
     keep_moments: bool = False
     attributes: Sequence[str] | None = None
@@ -72,13 +74,9 @@ class Noise(Method):
     reference = "Brand (2002), doi 10.1007/3-540-47804-3_8"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        amount = check_number("amount", self.amount, above=0, at_most=100, hint="0.1 is a common choice.")
-        for option in ("correlated", "keep_moments"):
-            if not isinstance(getattr(self, option), bool):
-                raise PlanError(f"{option} must be true or false; got {getattr(self, option)!r}.")
         names = self._attributes(data)
         numbers, powers = below_one(np.column_stack([_numbers(data.columns[name]) for name in names]))
-        noisy = numbers + amount * self._unit_noise(numbers, names, rng)
+        noisy = numbers + self.amount * self._unit_noise(numbers, names, rng)
         for block in self._blocks(data):
             places = np.array([names.index(name) for name in block])
             rows = np.flatnonzero(_complete(numbers[:, places]))

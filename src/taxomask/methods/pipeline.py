@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from ..engines import Engine, Memory
@@ -48,17 +49,22 @@ class Pipeline(Method):
     holds: step 1 (microaggregation): at least k = 2 records share every combination of age (the smallest of 2 ...)
     """
 
-    methods: Sequence[Method]
+    methods: Annotated[Sequence[Method], MinLen(1), "For example Pipeline([Microaggregation(k=5), Rounding(1)])."]
 
     name = "pipeline"
     about = "Applies several methods one after the other."
     reference = "none"
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        for method in self.methods:
+            method.check_parameters()
+
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
-        methods = self._checked()
+        methods = tuple(self.methods)
         steps: list[_Step] = []
         current = data
         for place, (method, child) in enumerate(zip(methods, rng.spawn(len(methods)), strict=True)):
@@ -87,19 +93,10 @@ class Pipeline(Method):
         )
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
-        return tuple(_OfStep(place) for place in range(len(self._checked())))
+        return tuple(_OfStep(place) for place in range(len(self.methods)))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return tuple(name for one in self._checked() for name in one.protects(data))
-
-    def _checked(self) -> tuple[Method, ...]:
-        methods = self.methods
-        if not isinstance(methods, Sequence) or not methods or not all(isinstance(one, Method) for one in methods):
-            raise PlanError(
-                f"methods must be a list of at least one method; got {methods!r}.",
-                hint="For example Pipeline([Microaggregation(k=5), Rounding(1)]).",
-            )
-        return tuple(methods)
+        return tuple(name for one in self.methods for name in one.protects(data))
 
 
 @dataclass(eq=False)

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
-from .._support.parameters import check_number
-from ..errors import DataError, PlanError
+from .._support.parameters import Slider
+from ..errors import DataError
 from ..microdata import CategoricalColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.frames import Frame
@@ -62,9 +64,9 @@ class Pram(Method):
     'sex: 110 of 1,000 (11.0 %) values changed; 96.0 were expected to.'
     """
 
-    keep: float = 0.8
+    keep: Annotated[float, Gt(0), Le(1), Slider(0.01, 1, 0.01), "0.8 is a common choice."] = 0.8
     semantic: bool = True
-    reach: float = 0.05
+    reach: Annotated[float, Gt(0), Le(1e6), "0.05 is a good choice."] = 0.05
     attributes: Sequence[str] | None = None
 
     name = "pram"
@@ -72,15 +74,11 @@ class Pram(Method):
     reference = "Gouweleeuw, Kooiman, Willenborg, de Wolf (1998), Journal of Official Statistics 14"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        keep = check_number("keep", self.keep, above=0, at_most=1, hint="0.8 is a common choice.")
-        check_number("reach", self.reach, above=0, at_most=1e6, hint="0.05 is a good choice.")
-        if not isinstance(self.semantic, bool):
-            raise PlanError(f"semantic must be true or false; got {self.semantic!r}.")
         columns, notes = {}, []
         for name in self._attributes(data):
             column = data.columns[name]
             assert isinstance(column, CategoricalColumn)
-            columns[name], expected = self._redrawn(column, keep, rng)
+            columns[name], expected = self._redrawn(column, rng)
             changed = how_many(int(differs(column, columns[name]).sum()), int(column.counts.sum()))
             notes.append(f"{name}: {changed} values changed; {expected:,.1f} were expected to.")
         return Masked(data.replace(columns), notes=tuple(notes))
@@ -95,13 +93,11 @@ class Pram(Method):
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.NOMINAL, Kind.ORDINAL, Kind.TAXONOMIC), self.name)
 
-    def _redrawn(
-        self, column: CategoricalColumn, keep: float, rng: np.random.Generator
-    ) -> tuple[CategoricalColumn, float]:
+    def _redrawn(self, column: CategoricalColumn, rng: np.random.Generator) -> tuple[CategoricalColumn, float]:
         """The column after randomisation, and how many values were expected to change."""
         codes = column.codes.copy()
         rows = np.flatnonzero(~column.missing)
-        rows = rows[rng.random(len(rows)) >= keep]
+        rows = rows[rng.random(len(rows)) >= self.keep]
         ticket = rng.random(len(rows))
         seen = np.flatnonzero(column.counts)
         counts = column.counts[seen]
@@ -118,7 +114,7 @@ class Pram(Method):
                 new = np.searchsorted(total, ticket[mine] * total[-1], side="right")
                 codes[rows[mine]] = seen[np.minimum(new, len(seen) - 1)]
             again = np.trace(flows)
-        return column.with_codes(codes), float((1 - keep) * (counts.sum() - again))
+        return column.with_codes(codes), float((1 - self.keep) * (counts.sum() - again))
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
-from .._support.parameters import check_choice, check_integer
 from ..engines import Engine, Memory
 from ..errors import PlanError
 from ..microdata import Microdata
@@ -15,13 +15,11 @@ from ..partition import median_cuts, members
 from ..records import RecordDistance
 from ._column_swaps import swap_at_ends, swap_by_ranking
 from ._record_swaps import record_terms, swap_records
-from ._swapping import Swaps, interval_size, swapped
+from ._swapping import IntervalShare, IntervalSize, Swaps, check_interval, interval_size, swapped
 from .base import Masked, Method, Progress, Promise
 from .promises import Permutation
 
 __all__ = ["RankSwapping"]
-
-Interval = Literal["paper", "open"]
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,11 @@ class RankSwapping(Method):
     [[0, 1], [2, 3]]
     """
 
-    k: int | None = None
-    p: float | None = None
+    k: IntervalSize | None = None
+    p: IntervalShare | None = None
     algorithm: Literal[1, 2, 3] = 2
-    interval: Interval = "paper"
-    block_size: int | None = None
+    interval: Literal["paper", "open"] = "paper"
+    block_size: Annotated[int, Ge(10), "A block must hold some similar records."] | None = None
     attributes: Sequence[str] | None = None
 
     name = "rank_swapping"
@@ -84,10 +82,18 @@ class RankSwapping(Method):
         "semantic rank swapping, Information Fusion 45"
     )
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        check_interval(self.k, self.p)
+        if self.block_size is not None and self.algorithm != 3:
+            raise PlanError(
+                f"algorithm {self.algorithm} has no blocks.",
+                hint="Leave block_size out: it ranks large tables as well.",
+            )
+
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         if self.block_size is not None:
             return self.mask_on(Memory().telling(progress), data, rng)
-        self._check()
         names = self._attributes(data)
         k, whole = interval_size(self.k, self.p, data.n), self.interval == "open"
         if self.algorithm == 3:
@@ -105,7 +111,6 @@ class RankSwapping(Method):
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         if self.block_size is None:
             return super().mask_on(engine, data, rng)
-        self._check()
         interval_size(self.k, self.p, data.n)
         names = self._attributes(data)
         blocks = engine.run(_cut, self, data, what="cutting into blocks")
@@ -117,19 +122,6 @@ class RankSwapping(Method):
         swaps = {name: pairs for one in made for name, pairs in (one.swaps or {}).items()}
         notes = tuple(note for one in made for note in one.notes)
         return Masked(data.changed_as([one.data for one in made]), notes=notes, swaps=swaps or None)
-
-    def _check(self) -> None:
-        check_choice("interval", self.interval, get_args(Interval))
-        if isinstance(self.algorithm, bool) or self.algorithm not in (1, 2, 3):
-            raise PlanError(f"algorithm must be 1, 2 or 3; got {self.algorithm!r}.")
-        if self.block_size is None:
-            return
-        if self.algorithm != 3:
-            raise PlanError(
-                f"algorithm {self.algorithm} has no blocks.",
-                hint="Leave block_size out: it ranks large tables as well.",
-            )
-        check_integer("block_size", self.block_size, at_least=10, hint="A block must hold some similar records.")
 
     def _interval(self, records: int) -> int:
         """The size of the swapping interval in a block; at most all other records of it."""

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 
-from .._support.parameters import check_integer
+from .._support.parameters import Slider
 from ..errors import DataError, PlanError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
@@ -19,6 +20,8 @@ from ._rules import Rules, ruled
 from .base import Check, Masked, Method, Progress, Promise
 
 __all__ = ["AboveLevel", "ByRules", "Recoding", "known_to_first"]
+
+Level = Annotated[int, Ge(1), Slider(1, 6, start=2), "The root of the taxonomy is at depth 1."]
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Recoding(Method):
     {'dx': ['250', '250', '401', '250'], 'age': [30, 30, 70, 64]}
     """
 
-    level: int | Mapping[str, int] | None = None
+    level: Level | Mapping[str, Level] | None = None
     rules: Mapping[str, Rules] | None = None
     others: Mapping[str, Any] | None = None
 
@@ -73,10 +76,24 @@ class Recoding(Method):
     about = "Replaces every code by the one above it at a level of the taxonomy, or values of any kind as rules say."
     reference = "Hundepool et al. (2012), Statistical Disclosure Control, doi 10.1002/9781118348239"
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        rules = self.rules or {}
+        if self.level is None and not rules:
+            raise PlanError(
+                "recoding needs a level of the taxonomy, or rules.",
+                hint="Write {name: recoding, level: 3}, or {name: recoding, rules: {job: {ABC: [a, b, c]}}}.",
+            )
+        both = [name for name in rules if name in self.level] if isinstance(self.level, Mapping) else []
+        if both:
+            raise PlanError(f"{listing(both)} has a level and rules.", hint="Give each attribute one of them.")
+        for name in self.others or {}:
+            if name not in rules:
+                raise PlanError(f"others names {name!r}, for which there are no rules.", hint=did_you_mean(name, rules))
+
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         columns: dict[str, Column] = {}
         for name, level in self._levels(data).items():
-            check_integer("level", level, at_least=1, hint="The root of the taxonomy is at depth 1.")
             column = known_to_first(data, name)
             columns[name] = with_concepts(column, cut(column.scopes[0].taxonomy, column.positions, level)).compact()
         for name, rules in self._rules(data).items():
@@ -106,26 +123,12 @@ class Recoding(Method):
 
     def _levels(self, data: Microdata) -> dict[str, int]:
         if self.level is None:
-            if not self.rules:
-                raise PlanError(
-                    "recoding needs a level of the taxonomy, or rules.",
-                    hint="Write {name: recoding, level: 3}, or {name: recoding, rules: {job: {ABC: [a, b, c]}}}.",
-                )
             return {}
         levels = each(data, self.level, (Kind.TAXONOMIC,), self.name)
-        by_rules = [name for name in levels if name in (self.rules or {})]
-        if by_rules and isinstance(self.level, Mapping):
-            raise PlanError(f"{listing(by_rules)} has a level and rules.", hint="Give each attribute one of them.")
-        return {name: level for name, level in levels.items() if name not in by_rules}
+        return {name: level for name, level in levels.items() if name not in (self.rules or {})}
 
     def _rules(self, data: Microdata) -> dict[str, Rules]:
-        for setting, value in (("rules", self.rules), ("others", self.others)):
-            if value is not None and not isinstance(value, Mapping):
-                raise PlanError(f"{setting} must name attributes; got {value!r}.", hint=f"Write {setting}: {{job: …}}.")
         rules = dict(self.rules or {})
-        for name in self.others or {}:
-            if name not in rules:
-                raise PlanError(f"others names {name!r}, for which there are no rules.", hint=did_you_mean(name, rules))
         return rules and {name: rules[name] for name in treatable(data, rules, tuple(Kind), self.name)}
 
     def _other(self, name: str) -> Any:

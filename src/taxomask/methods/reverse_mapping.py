@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from .._support.parameters import check_choice
 from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, Microdata
@@ -65,7 +64,7 @@ class ReverseMapping(Method):
     2 records; 0 values outside the ranks of their class)
     """
 
-    inner: Method
+    inner: Annotated[Method, "Write, for example, ReverseMapping(Microaggregation(k=5))."]
     attributes: Sequence[str] | None = None
     unlinked: Literal["error", "quantile"] = "error"
 
@@ -75,11 +74,14 @@ class ReverseMapping(Method):
     )
     reference = "Muralidhar, Sarathy, Domingo-Ferrer (2014), Reverse mapping, PSD, LNCS 8744"
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        self.inner.check_parameters()
+
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
-        self._check()
         before, after = rng.spawn(2)
         inner = self.inner.mask_on(engine, data, before)
         if not inner.linked and self.unlinked == "error":
@@ -112,20 +114,11 @@ class ReverseMapping(Method):
         )
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
-        self._check()
         names = self._anonymous(data)
         if names and not _any_missing(data, names):
             assert isinstance(self.inner, Microaggregation)
             return (OriginalValues(), ProbabilisticAnonymity(self.inner.k, names))
         return (OriginalValues(),)
-
-    def _check(self) -> None:
-        check_choice("unlinked", self.unlinked, ["error", "quantile"])
-        if not isinstance(self.inner, Method):
-            raise PlanError(
-                f"inner must be a protection method; got {self.inner!r}.",
-                hint="Write, for example, ReverseMapping(Microaggregation(k=5)).",
-            )
 
     def _anonymous(self, data: Microdata) -> tuple[str, ...]:
         """The attributes whose values are equal in at least k records of the inner method's table."""
@@ -134,7 +127,6 @@ class ReverseMapping(Method):
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         """What is masked and not mapped back is replaced as well."""
-        self._check()
         return self.inner.protects(data)
 
     def _mapped(self, data: Microdata, masked: Microdata) -> tuple[str, ...]:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
-from .._support.parameters import check_number
+from .._support.parameters import Slider
 from ..errors import PlanError
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
@@ -18,6 +20,7 @@ from .base import Check, Masked, Method, Progress, Promise
 __all__ = ["KeptTotal", "Multiples", "Rounding"]
 
 Float = NDArray[np.float64]
+Base = Annotated[float, Gt(0), Le(1e300), Slider(1, 100, start=5)]
 _FINE = 2.0**53
 
 
@@ -54,7 +57,7 @@ class Rounding(Method):
     410
     """
 
-    base: float | Mapping[str, float]
+    base: Base | Mapping[str, Base]
     random: bool = False
 
     name = "rounding"
@@ -62,8 +65,6 @@ class Rounding(Method):
     reference = "Cox (1987), doi 10.1080/01621459.1987.10478456"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        if not isinstance(self.random, bool):
-            raise PlanError(f"random must be true or false; got {self.random!r}.")
         columns = {}
         for name, base in self._bases(data).items():
             column = data.columns[name]
@@ -92,9 +93,9 @@ class Rounding(Method):
         return tuple(self._bases(data))
 
     def _bases(self, data: Microdata) -> dict[str, float]:
-        bases = each(data, self.base, (Kind.CONTINUOUS,), self.name)
-        checked = {name: check_number("base", base, above=0, at_most=1e300) for name, base in bases.items()}
-        for name, base in checked.items():
+        given = each(data, self.base, (Kind.CONTINUOUS,), self.name)
+        bases = {name: float(base) for name, base in given.items()}
+        for name, base in bases.items():
             grain = data.grain(name)
             if grain and abs(base / grain - round(base / grain)) > 1e-9:
                 raise PlanError(
@@ -102,7 +103,7 @@ class Rounding(Method):
                     f"cannot be multiples of {base:g}.",
                     hint=f"Give it a base of its own that is a multiple of {grain:g}: base={{{name!r}: …}}.",
                 )
-        return checked
+        return bases
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.parameters import check_choice
 from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
 from ..microdata import CategoricalColumn, Column, Kind, Microdata
@@ -83,7 +82,6 @@ class Shuffling(Method):
         return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
-        check_choice("ties", self.ties, ["corrected", "paper"])
         names, given = self._attributes(data), self._given(data)
         model, scores, notes = self._copula(engine, data, names, given)
         noise = engine.map(_noise, [(child, data.n) for child in rng.spawn(len(names))], "drawing")

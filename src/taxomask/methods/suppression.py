@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import PlanError
 from ..microdata import Microdata
-from ._classes import cells, check_k, distinct_rows, emptied
+from ._classes import ClassSize, cells, check_k, distinct_rows, emptied
 from ._kept import OriginalOrMissing, how_many
 from .base import Masked, Method, Progress, Promise, chosen
 from .promises import KAnonymity
@@ -56,7 +56,7 @@ class Suppression(Method):
     '3 of 10 (30.0 %) cells suppressed: sex 0, region 3.'
     """
 
-    k: int
+    k: ClassSize
     importance: Sequence[str] | None = None
 
     name = "suppression"
@@ -64,7 +64,7 @@ class Suppression(Method):
     reference = "Hundepool et al. (2012), Statistical Disclosure Control, doi 10.1002/9781118348239"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        k = check_k(self.k, data.n)
+        check_k(self.k, data.n)
         names = self._attributes(data)
         pairs = [cells(data.columns[name]) for name in names]
         table = np.column_stack([codes for codes, _ in pairs])
@@ -72,7 +72,7 @@ class Suppression(Method):
         order = np.arange(len(names))[::-1]
         if self.importance is None:
             order = np.argsort([-len(np.unique(column)) for column in table.T], kind="stable")
-        found = suppressed(table[:, order], missing[order], k, rng)
+        found = suppressed(table[:, order], missing[order], self.k, rng)
         empty = (found == missing[order])[:, np.argsort(order)]
         new = empty & (table != missing)
         columns = {name: emptied(data.columns[name], empty[:, i]) for i, name in enumerate(names)}

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
-from .._support.parameters import check_number
+from .._support.parameters import Slider
 from ..errors import PlanError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
 from ..microdata.casting import held
@@ -18,7 +20,8 @@ from .base import Check, Limits, Masked, Method, Progress, Promise
 
 __all__ = ["Bounds", "TopBottomCoding"]
 
-Limit = float | Mapping[str, object] | None
+Percentile = Annotated[float, Gt(0), Le(100), "A percentile, such as 97.5; values by attribute."]
+Limit = Percentile | Mapping[str, object] | None
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,17 @@ class TopBottomCoding(Method):
     [35, 35, 35, 62, 90]
     """
 
-    top: Limit = None
-    bottom: Limit = None
+    top: Annotated[Percentile, Slider(50, 100, 0.5, start=97.5)] | Mapping[str, object] | None = None
+    bottom: Annotated[Percentile, Slider(0.5, 50, 0.5)] | Mapping[str, object] | None = None
 
     name = "top_bottom_coding"
     about = "Sets very large and very small values to a limit."
     reference = "Hundepool et al. (2012), Statistical Disclosure Control, doi 10.1002/9781118348239"
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.top is None and self.bottom is None:
+            raise PlanError("top or bottom must be given.", hint="For example top=97.5, or top={'age': 90}.")
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         columns: dict[str, Column] = {}
@@ -79,8 +87,6 @@ class TopBottomCoding(Method):
 
     def _limits(self, data: Microdata) -> dict[str, tuple[float, float]]:
         """The lower and the upper limit of each attribute; positions of ordered categories."""
-        if self.top is None and self.bottom is None:
-            raise PlanError("top or bottom must be given.", hint="For example top=97.5, or top={'age': 90}.")
         kinds = (Kind.CONTINUOUS, Kind.ORDINAL)
         named = [name for limit in (self.top, self.bottom) if isinstance(limit, Mapping) for name in limit]
         general = any(limit is not None and not isinstance(limit, Mapping) for limit in (self.top, self.bottom))
@@ -131,12 +137,11 @@ def _limit(which: str, limit: Limit, column: Column, sign: int) -> float:
         return np.inf
     if isinstance(limit, Mapping):
         return sign * _position(which, limit[name], column)
-    percent = check_number(which, limit, above=0, at_most=100, hint="A percentile, such as 97.5; values by attribute.")
     values = _numbers(column)
     present = np.sort(sign * values[~np.isnan(values)])
     if not len(present):
         return np.inf
-    share = percent if sign > 0 else 100 - percent
+    share = limit if sign > 0 else 100 - limit
     return float(np.percentile(present, share, method="inverted_cdf"))
 
 

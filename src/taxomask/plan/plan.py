@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-import typing
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
@@ -12,12 +10,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from .._support.parameters import Parameter, declared
 from ..errors import PlanError, TaxomaskError, did_you_mean
 from ..methods import METHODS, Method, Pipeline
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.files import is_address
 from ..microdata.yaml_file import read_yaml
+from ..taxonomy.distances import DISTANCES
 
 __all__ = ["EngineChoice", "Limits", "Output", "Plan", "make_method", "plan_json_schema", "vary"]
 
@@ -162,13 +162,17 @@ class Plan(_Part):
 
 
 def make_method(entry: object) -> Method:
-    """A method from plain values: its name and its parameters.
+    """A method from plain values: its name and its parameters, checked as far as that needs no table.
 
     >>> make_method({"name": "microaggregation", "k": 5}).k
     5
+    >>> make_method({"name": "microaggregation", "k": "5"})
+    Traceback (most recent call last):
+    taxomask.errors.PlanError: microaggregation: k must be an integer of at least 2; got '5'.
+    Groups of one record protect nobody.
     """
     if isinstance(entry, list):
-        return Pipeline(tuple(make_method(one) for one in entry))
+        return _checked(Pipeline(tuple(make_method(one) for one in entry)))
     if not isinstance(entry, Mapping) or "name" not in entry:
         raise PlanError(
             f"a method has a name and parameters; got {entry!r}.", hint="Write {name: microaggregation, k: 5}."
@@ -177,17 +181,14 @@ def make_method(entry: object) -> Method:
     if not isinstance(name, str) or name not in METHODS:
         raise PlanError(f"there is no method {name!r}.", hint=did_you_mean(str(name), METHODS))
     kind = METHODS[name]
-    fields = {field.name: field for field in dataclasses.fields(kind)}
+    known = {one.name: one for one in declared(kind)}
     for key in entry:
-        if key not in fields and key != "name":
-            raise PlanError(f"method {name!r} has no parameter {key!r}.", hint=did_you_mean(str(key), fields))
-    hints = typing.get_type_hints(kind)
-    values = {key: _parameter(value, hints[key]) for key, value in entry.items() if key != "name"}
-    for key, field in fields.items():
-        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if required and key not in values:
+        if key not in known and key != "name":
+            raise PlanError(f"method {name!r} has no parameter {key!r}.", hint=did_you_mean(str(key), known))
+    for key, one in known.items():
+        if one.required and key not in entry:
             raise PlanError(f"method {name!r} needs the parameter {key!r}.", hint=f"Write {key}: …")
-    return kind(**values)
+    return _checked(kind(**{key: _given(value, known[key]) for key, value in entry.items() if key != "name"}))
 
 
 def vary(entry: Mapping[str, Any]) -> Iterator[Method]:
@@ -204,13 +205,24 @@ def vary(entry: Mapping[str, Any]) -> Iterator[Method]:
         yield make_method({**fixed, **dict(zip(varied, values, strict=True))})
 
 
-def _parameter(value: Any, hint: Any) -> Any:
-    of_methods = hint is Method or Method in typing.get_args(hint)  # not a column that is called "name"
-    if of_methods and isinstance(value, Mapping) and "name" in value:
+def _checked(method: Method) -> Method:
+    try:
+        method.check_parameters()
+    except PlanError as error:
+        hint = error.hint or f"`taxomask methods {method.name}` tells what each parameter takes."
+        raise PlanError(f"{method.name}: {error.message}", hint=hint) from None
+    return method
+
+
+def _given(value: Any, parameter: Parameter) -> Any:
+    if _of_methods(parameter) and isinstance(value, Mapping) and "name" in value:
         return make_method(value)
-    if isinstance(value, list):
-        return tuple(_parameter(one, hint) for one in value)
-    return value
+    return tuple(_given(one, parameter) for one in value) if isinstance(value, list) else value
+
+
+def _of_methods(parameter: Parameter) -> bool:
+    """Whether it takes methods: there a mapping with a name is one, and not a column that is called "name"."""
+    return any(Method in (one.type, one.inside) for one in parameter.options)
 
 
 def _grid(entries: Any) -> Iterator[Method]:
@@ -280,7 +292,7 @@ def plan_json_schema() -> dict[str, Any]:
     """The JSON schema of a plan, with which editors complete and check it."""
     methods = [_method_schema(kind) for kind in METHODS.values()]
     one = {"oneOf": [{"$ref": f"#/$defs/{schema['title']}"} for schema in methods]}
-    several = {"type": "array", "items": {"$ref": "#/$defs/method"}}
+    several = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/method"}}
     varied = {"oneOf": [_varied_schema(schema) for schema in methods]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -322,7 +334,7 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "kind": {"enum": [str(kind) for kind in Kind]},
             "order": values,
             "taxonomy": {"type": ["string", "array"], "examples": list(BUILTIN)},
-            "distance": text,
+            "distance": {"enum": list(DISTANCES)},
             "weight": {"type": "number", "exclusiveMinimum": 0},
             "match": {"enum": list(MATCH)},
             "normalize": {"type": "array", "items": text},
@@ -335,18 +347,16 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
 
 
 def _method_schema(kind: type[Method]) -> dict[str, Any]:
-    hints = typing.get_type_hints(kind)
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    required = [name for name, field in fields.items() if field.default is dataclasses.MISSING]
+    parameters = declared(kind)
     return {
         "title": kind.name,
         "description": kind.about,
         "type": "object",
         "additionalProperties": False,
-        "required": ["name", *required],
+        "required": ["name", *(one.name for one in parameters if one.required)],
         "properties": {
             "name": {"const": kind.name},
-            **{name: _type_schema(hints[name]) for name in fields},
+            **{one.name: {**_type_schema(one), "description": one.about} for one in parameters},
         },
     }
 
@@ -360,9 +370,8 @@ def _varied_schema(method: Mapping[str, Any]) -> dict[str, Any]:
     return {**method, "required": ["name", "vary"], "properties": {**method["properties"], "vary": vary}}
 
 
-def _type_schema(hint: Any) -> dict[str, Any]:
-    if hint is Method:
-        return {"$ref": "#/$defs/method"}
-    if Method in typing.get_args(hint):
-        return {"type": "array", "items": {"$ref": "#/$defs/method"}}
-    return TypeAdapter(hint).json_schema()
+def _type_schema(parameter: Parameter) -> dict[str, Any]:
+    if not _of_methods(parameter):
+        return TypeAdapter(parameter.type).json_schema()
+    method, first = {"$ref": "#/$defs/method"}, parameter.options[0]
+    return {"type": "array", "minItems": first.least, "items": method} if first.is_list else method

@@ -65,6 +65,7 @@ def protect_on(engine: Engine, data: Microdata, method: Method, *, seed: int | N
     data.schema.check_decided()
     seed = new_seed() if seed is None else check_integer("seed", seed, at_least=0)
     started = time.time()
+    method.check_parameters()
     draws = draws_of(engine, data, method, seed)
     promises = method.promises(data)
     masked = rounded(engine, data, method.mask_on(engine, data, generator(draws, "masking")), method, promises)

@@ -23,6 +23,7 @@ from ..plan.run import read_for, run
 from ..release import protect_on
 from ..report import figures
 from ..taxonomy import builtin
+from ..taxonomy.distances import DISTANCES
 from .describing import concepts, cover, describe
 from .forms import methods
 from .worker import Report
@@ -124,7 +125,8 @@ def check_plan(report: Report, content: dict[str, Any], folder: Path) -> dict[st
 
 def list_methods(report: Report) -> dict[str, Any]:
     suffixes = [one.suffixes[0] for one in FORMATS if one.write is not None and one.suffixes[0].startswith(".")]
-    return {"methods": methods(), "formats": suffixes, "taxonomies": list(builtin.names())}
+    names = {"taxonomies": list(builtin.names()), "distances": list(DISTANCES)}
+    return {"methods": methods(), "formats": suffixes, **names}
 
 
 def describe_table(report: Report, path: Path, folder: Path, rows: int, memory: int) -> dict[str, Any]:

@@ -127,7 +127,9 @@ function taxonomy(attribute, edited) {
       h("button", { type: "button", class: "button small", onclick: () => browse(attribute.taxonomy) }, "Browse the tree"),
       file, h("label", { for: file.id, class: "button small" }, "Use a file…"),
       h("span", { class: "small soft" }, "values are its"),
-      choice([["id", "codes"], ["label", "labels"], ["code", "other codes"]], attribute.match || "id", (value) => { attribute.match = value; edited(); cover(); }, { "aria-label": `How ${attribute.name} is spelled` })),
+      choice([["id", "codes"], ["label", "labels"], ["code", "other codes"]], attribute.match || "id", (value) => { attribute.match = value; edited(); cover(); }, { "aria-label": `How ${attribute.name} is spelled` }),
+      h("span", { class: "small soft" }, "apart by"),
+      choice(state.methods.distances.map((name) => [name, name.replaceAll("_", " ")]), attribute.distance || "ancestors", (value) => { attribute.distance = value; edited(); }, { "aria-label": `Distance of ${attribute.name}` })),
     result);
 }
 

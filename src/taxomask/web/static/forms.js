@@ -8,17 +8,11 @@ export const described = (name) => state.methods.methods.find((one) => one.name 
 // A method as it first stands: what it needs is set, the rest is left to its defaults.
 export function fresh(name) {
   const method = { name };
-  const parameters = described(name).parameters;
-  for (const one of parameters) {
-    if (!one.required) continue;
+  for (const one of described(name).parameters) {
     if (one.control === "method") method[one.name] = fresh("microaggregation");
     else if (one.control === "methods") method[one.name] = [fresh("microaggregation"), fresh("shuffling")];
-    else if (one.slider) method[one.name] = one.slider.start;
+    else if (one.slider && one.slider.start !== null) method[one.name] = one.slider.start;
   }
-  const width = parameters.find((one) => one.name === "p" && one.optional); // one of k and p must be given
-  if (width && !("k" in method)) method.p = width.slider.start;
-  const level = parameters.find((one) => one.name === "level" && one.optional); // or rules, for which a plan is the place
-  if (level) method.level = level.slider.start;
   return method;
 }
 
@@ -48,14 +42,13 @@ function control(method, one, edited) {
 
 function number(method, one, label, set) {
   const id = unique("number");
-  const { min, max, step, start } = one.slider || { min: undefined, max: undefined, step: one.whole ? 1 : "any", start: 0 };
   const value = method[one.name] ?? one.default;
   const given = value !== null && value !== undefined;
-  const box = h("input", { type: "number", id, step: "any", value: given ? value : "", placeholder: one.optional ? "not set" : "", "aria-describedby": `${id}-help`,
+  const box = h("input", { type: "number", id, step: "any", value: given ? value : "", placeholder: one.optional ? "not set" : "", title: one.takes, "aria-describedby": `${id}-help`,
     oninput: () => { const text = box.value; if (range && text) range.value = text; set(text === "" ? undefined : Number(text)); } });
-  const range = one.slider ? h("input", { type: "range", min, max, step, value: given ? value : start, "aria-label": `${label}, slider`, class: given ? "" : "unset",
+  const range = one.slider ? h("input", { type: "range", min: one.slider.low, max: one.slider.high, step: one.slider.step, "aria-label": `${label}, slider`, class: given ? "" : "unset",
     oninput: () => { box.value = range.value; range.classList.remove("unset"); set(Number(range.value)); } }) : null;
-  if (range) range.value = given ? value : start;
+  if (range) range.value = given ? value : one.slider.start ?? one.slider.low;
   return h("div", { class: "field" }, h("label", { for: id }, label), h("div", { class: "slide" }, range, box), h("p", { class: "help", id: `${id}-help` }, one.help));
 }
 
