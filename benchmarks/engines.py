@@ -117,9 +117,9 @@ def protect(data: Path, method: str, engine: str, *, times: int = 1, kill: rando
     """Run the command, and watch it."""
     out = Path(tempfile.mkdtemp(dir=data.parent))
     plan = out / "plan.yaml"
-    plan.write_text(f"outside: true\nmethod: {method}\n{attributes(times)}")
+    plan.write_text(f"method: {method}\n{attributes(times)}")
     command = [sys.executable, "-m", "taxomask", "protect", "--plan", str(plan), f"{data}/", "-o", f"{out}/release/"]
-    run = watched([*command, "--practice", "--seed", "1", "--quiet", *engine.split()], kill)
+    run = watched([*command, "--outside", "--practice", "--seed", "1", "--quiet", *engine.split()], kill)
     digest = hashlib.sha256()
     for file in sorted((out / "release").iterdir()):
         digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())

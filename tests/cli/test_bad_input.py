@@ -150,7 +150,7 @@ def test_methods(run: Run, folder: Path, method: str, message: str) -> None:
     assert message in refusal(run, folder)
 
 
-def test_a_plan_reaches_outside_its_folder_only_if_it_says_so(run: Run, folder: Path) -> None:
+def test_a_plan_reaches_outside_its_folder_only_if_somebody_says_so(run: Run, folder: Path) -> None:
     inner = folder / "inner"
     inner.mkdir()
     text = (folder / "plan.yaml").read_text().replace("table.csv", "../table.csv")
@@ -159,9 +159,11 @@ def test_a_plan_reaches_outside_its_folder_only_if_it_says_so(run: Run, folder: 
     code, _, message = run(*command)
     assert (code, (inner / "out.csv").exists()) == (2, False)
     assert "plan.yaml: data: '../table.csv' is outside the folder of the plan." in message
-    assert "'outside: true'" in message
+    assert "say --outside on the command line" in message
+    assert run(*command, "--outside")[0] == 0
     (inner / "plan.yaml").write_text(text + "outside: true\n")
-    assert run(*command)[0] == 0
+    code, _, message = run(*command, "--outside", "--force")
+    assert (code, "a plan cannot allow itself to reach outside its folder" in message) == (2, True)
 
 
 def test_places_to_write(run: Run, folder: Path) -> None:

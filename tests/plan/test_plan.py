@@ -101,8 +101,19 @@ def test_what_is_wrong_is_said(content: dict[str, Any], message: str) -> None:
 
 
 def test_files_outside_the_folder_must_be_meant() -> None:
-    assert plan(data="../table.csv", outside=True).data == "../table.csv"
-    assert plan(data="postgresql://host/base?table=people").data is not None
+    for reach in (
+        {"data": "../table.csv"},
+        {"data": "postgresql://ann:s3cret@host/base?table=people"},
+        {"output": {"path": "sqlite:///made.db?table=people"}},
+        {"engine": {"name": "dask", "scheduler": "tcp://host:8786"}},
+    ):
+        with pytest.raises(tm.PlanError, match="outside (its folder|the folder of the plan)") as found:
+            plan(**reach)
+        assert "--outside" in found.value.hint
+        assert "s3cret" not in str(found.value)
+        Plan.from_dict({"attributes": ATTRIBUTES, **reach}, outside=True)
+    with pytest.raises(tm.PlanError, match="a plan cannot allow itself"):
+        plan(outside=True)
 
 
 def test_a_taxonomy_outside_the_folder_must_be_meant_too(tmp_path: Path) -> None:
@@ -136,10 +147,10 @@ def test_the_json_schema_lists_every_method_with_its_parameters() -> None:
 def test_an_engine_is_a_word_or_a_mapping() -> None:
     assert plan().engine == plan(engine="memory").engine == EngineChoice(name="memory")
     assert plan(engine="local").engine == plan(engine={"name": "local"}).engine
-    whole = plan(engine={"name": "dask", "scheduler": "tcp://host:8786", "scratch": "tmp/here"})
+    engine = {"name": "dask", "scheduler": "tcp://host:8786", "scratch": "tmp/here"}
+    whole = Plan.from_dict({"attributes": ATTRIBUTES, "engine": engine}, outside=True)
     assert (whole.engine.scheduler, whole.engine.workers, whole.engine.scratch) == ("tcp://host:8786", None, "tmp/here")
-    assert plan(engine={"scratch": "/tmp/x"}, outside=True).engine.scratch == "/tmp/x"
-    assert Plan.from_dict(json.loads(json.dumps(whole.to_dict()))).engine == whole.engine
+    assert Plan.from_dict(json.loads(json.dumps(whole.to_dict())), outside=True).engine == whole.engine
 
 
 def test_options_come_before_the_engine_of_the_plan() -> None:
@@ -173,7 +184,6 @@ def test_the_json_schema_knows_engines() -> None:
         ("method: {name: [x]}", "there is no method ['x']."),
         ("method: {name: {a: b}}", "there is no method {'a': 'b'}."),
         ('data: "a\\0b.csv"', "data: 'a\\x00b.csv' is not the name of a file."),
-        ('data: "a\\0b.csv"\noutside: true', "data: 'a\\x00b.csv' is not the name of a file."),
         ('output: {path: "\\0.csv"}', "output: path: '\\x00.csv' is not the name of a file."),
     ],
 )

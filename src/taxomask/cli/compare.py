@@ -34,6 +34,9 @@ def compare(
     workers: Annotated[int | None, typer.Option(min=1, help="How many methods run at once.")] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute everything anew.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
+    outside: Annotated[
+        bool, typer.Option("--outside", help="The plan may name files outside its folder, databases and clusters.")
+    ] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -42,7 +45,7 @@ def compare(
 
     if output is not None:
         check_free(output, force=force)
-    read = Plan.read(plan)
+    read = Plan.read(plan, outside=outside)
     with progress_bar("Comparing", quiet=quiet or json) as progress:
         found = _run(
             read, data, common_marginals=common_marginals, workers=workers, cache=not no_cache, progress=progress

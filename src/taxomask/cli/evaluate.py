@@ -36,6 +36,9 @@ def evaluate(
     ] = False,
     everything: Annotated[bool, typer.Option("--all", help="Print every measure, not only what sums it up.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the report.")] = False,
+    outside: Annotated[
+        bool, typer.Option("--outside", help="The plan may name files outside its folder, databases and clusters.")
+    ] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -50,7 +53,7 @@ def evaluate(
 
     if output is not None:
         check_free(output, force=force)
-    read = Plan.read(plan)
+    read = Plan.read(plan, outside=outside)
     source, before = read_for(read, original)
     target, after = read_for(read, protected, safe_cells=read.output.escape_cells)
     order, linked, method = None, not unlinked, None
@@ -65,7 +68,7 @@ def evaluate(
     if output is not None:
         found.to_html(output)
     if json:
-        return print_json(found.to_dict())
+        return print_json({"private": "for the custodian alone: computed from the original table", **found.to_dict()})
     if quiet:
         return None
     print(f"{protected} against {original}")

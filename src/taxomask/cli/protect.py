@@ -37,6 +37,9 @@ def protect(
     practice: Annotated[
         bool, typer.Option("--practice", help="Not for release: a seed that can be guessed is accepted, and marked.")
     ] = False,
+    outside: Annotated[
+        bool, typer.Option("--outside", help="The plan may name files outside its folder, databases and clusters.")
+    ] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -44,7 +47,7 @@ def protect(
     from ..plan import Plan
     from ..plan.run import run
 
-    read = Plan.read(plan)
+    read = Plan.read(plan, outside=outside)
     if seed is not None:
         read = read.model_copy(update={"seed": seed})
     read = read.on(engine, scheduler=scheduler, workers=workers)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import threading
 from dataclasses import asdict, fields
 from importlib.metadata import version
 from os import PathLike
@@ -13,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from .._support.caching import cache_folder
+from .._support.temporary import write_whole
+from ..errors import DataError
 from ..evaluation import Summary
 from ..methods import Method
 from ..microdata import Schema
@@ -65,12 +65,11 @@ class Stored:
         if self._folder is None or not _is_ours(method):
             return
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.parent.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, exist_ok=True)
             file = self._file(method)
-            part = file.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-            part.write_text(json.dumps(asdict(found)), encoding="utf-8")
-            part.replace(file)
-        except OSError:  # a cache that cannot be written is no reason to stop
+            write_whole(file, json.dumps(asdict(found)))  # others may not read it
+        except (OSError, DataError):  # a cache that cannot be written is no reason to stop
             return
 
 

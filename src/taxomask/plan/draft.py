@@ -67,7 +67,8 @@ def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method 
     first, *grid = _methods(schema)
     chosen = first if method is None else _plain(method.to_dict())
     listed = "".join(f"  - {entry}\n" for entry in grid)
-    outside = "\noutside: true  # the table is not in the folder of this plan" if named.startswith("/") else ""
+    elsewhere = is_address(named) or named.startswith("/")
+    outside = "  # not in the folder of this plan: use it with --outside" if elsewhere else ""
     head = _HEAD.format(data=named)
     return f"{head}\ndata: {_plain(named)}{outside}\nattributes:\n{entries}{_TAIL.format(method=chosen, grid=listed)}"
 

@@ -15,7 +15,7 @@ from ..errors import PlanError, TaxomaskError, did_you_mean
 from ..methods import METHODS, Method, Pipeline
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
-from ..microdata.files import is_address
+from ..microdata.files import is_address, shown
 from ..microdata.yaml_file import read_yaml
 from ..taxonomy.distances import DISTANCES
 
@@ -92,7 +92,6 @@ class Plan(_Part):
     limits: Limits = Limits(risk=None, loss=None, worst_loss=None)
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
-    outside: bool = False
     folder: Path = Field(Path(), exclude=True)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
@@ -105,25 +104,32 @@ class Plan(_Part):
         yield "engine", self.engine.name
 
     @classmethod
-    def read(cls, path: str | PathLike[str]) -> Plan:
-        """Read a plan; files that it names are found from its own folder."""
+    def read(cls, path: str | PathLike[str], *, outside: bool = False) -> Plan:
+        """Read a plan; files that it names are found from its own folder.
+
+        ``outside`` lets it name files outside that folder, databases and clusters: a plan from elsewhere cannot reach
+        further by itself.
+        """
         path = Path(path)
         content = read_yaml(path)
         try:
-            return cls.from_dict(content, folder=path.parent)
+            return cls.from_dict(content, folder=path.parent, outside=outside)
         except TaxomaskError as error:
             raise PlanError(f"{path}: {error.message}", hint=error.hint) from None
 
     @classmethod
-    def from_dict(cls, content: Any, folder: str | PathLike[str] = ".") -> Plan:
+    def from_dict(cls, content: Any, folder: str | PathLike[str] = ".", *, outside: bool = False) -> Plan:
         """A plan from plain values, as they stand in the YAML file."""
         if not isinstance(content, Mapping):
             raise PlanError("a plan is a mapping of keys.", hint="Write 'attributes:' and 'method:'.")
         keys = tuple(name for name in cls.model_fields if name != "folder")
         for key in content:
+            if key == "outside":
+                said = "a plan cannot allow itself to reach outside its folder."
+                raise PlanError(said, hint=f"Remove 'outside:'. {_OUTSIDE}")
             if key not in keys:
                 raise PlanError(f"{key!r} is not a key of a plan.", hint=did_you_mean(str(key), keys))
-        _check_files(content, Path(folder))
+        _check_files(content, Path(folder), outside=outside)
         given = {key: value for key, value in content.items() if value is not None}
         given["attributes"] = Schema.from_entries(content.get("attributes"), Path(folder))
         if isinstance(given.get("engine"), str):
@@ -235,26 +241,31 @@ def _grid(entries: Any) -> Iterator[Method]:
 # --------------------------------------------------------------------------------------- checks
 
 
-def _check_files(content: Mapping[str, Any], folder: Path) -> None:
-    """Files that a plan names lie in its folder, unless it says otherwise: one from elsewhere cannot reach further."""
+_OUTSIDE = "If it is meant, say --outside on the command line, or outside=True in Python."
+
+
+def _check_files(content: Mapping[str, Any], folder: Path, *, outside: bool) -> None:
+    """Files that a plan names lie in its folder, and it names no database and no cluster, unless somebody says so."""
     output = content.get("output")
     named = [("data", content.get("data"))]
     named += [(f"output: {key}", output.get(key)) for key in ("path", "report")] if isinstance(output, Mapping) else []
     engine = content.get("engine")
-    named += [("engine: scratch", engine.get("scratch"))] if isinstance(engine, Mapping) else []
+    places = engine if isinstance(engine, Mapping) else {}
+    named += [(f"engine: {key}", places.get(key)) for key in ("scratch", "scheduler")]
     named += [("taxonomy", name) for name in _taxonomies(content.get("attributes"))]
     for key, name in named:
-        if not isinstance(name, str) or (is_address(name) and key != "taxonomy"):
+        if not isinstance(name, str):
+            continue
+        if key == "engine: scheduler" or (is_address(name) and key != "taxonomy"):
+            if not outside:
+                raise PlanError(f"{key}: the plan reaches {shown(name)}, outside its folder.", hint=_OUTSIDE)
             continue
         try:
             inside = _is_inside(folder / name, folder)
         except (ValueError, OSError, RuntimeError):
             raise PlanError(f"{key}: {name!r} is not the name of a file.", hint="Check the path.") from None
-        if not inside and not content.get("outside", False):
-            raise PlanError(
-                f"{key}: {name!r} is outside the folder of the plan.",
-                hint="Move the file there, or write 'outside: true' if it is meant.",
-            )
+        if not inside and not outside:
+            raise PlanError(f"{key}: {name!r} is outside the folder of the plan.", hint=f"Move it there. {_OUTSIDE}")
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
@@ -316,7 +327,6 @@ def plan_json_schema() -> dict[str, Any]:
             "limits": Limits.model_json_schema(),
             "output": Output.model_json_schema(),
             "engine": {"anyOf": [{"enum": ["memory", "local", "dask"]}, EngineChoice.model_json_schema()]},
-            "outside": {"type": "boolean", "description": "Files outside the folder of the plan may be used."},
         },
         "$defs": {"method": one, **{str(schema["title"]): schema for schema in methods}},
     }

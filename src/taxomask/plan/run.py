@@ -16,7 +16,7 @@ from ..errors import DataError, PlanError, PromiseError, SchemaError
 from ..evaluation import Evaluation
 from ..methods import Check, Method
 from ..microdata import Kind, Microdata
-from ..microdata.files import Source, format_of, is_address, open_table
+from ..microdata.files import Source, format_of, is_address, open_table, shown
 from ..release import Publication, Release, protect_on
 from ..release.places import check_place, is_folder
 from ..release.randomness import check_secret
@@ -50,6 +50,7 @@ def run(
     report: str | None = None,
     force: bool = False,
     practice: bool = False,
+    outside: bool = False,
     progress: Told | None = None,
 ) -> Outcome:
     """Carry out a plan: protect its table, measure it if that is asked for, and write it.
@@ -65,10 +66,12 @@ def run(
         Overwrite what exists.
     practice
         This is not for release: a seed that can be guessed is accepted, and audit, note and report say so.
+    outside
+        Let a plan that is read from a file name files outside its folder, databases and clusters.
     progress
         Called with the fraction that is done of a stage, and which one it is.
     """
-    plan = plan if isinstance(plan, Plan) else Plan.read(plan)
+    plan = plan if isinstance(plan, Plan) else Plan.read(plan, outside=outside)
     plan.attributes.check_decided()
     target = output or (plan.output.path and plan.located(plan.output.path))
     page = report or (plan.output.report and plan.located(plan.output.report))
@@ -90,7 +93,7 @@ def run(
             progress(0.0, "writing")
         options = Options(
             source,
-            plan.to_dict(),
+            _told(plan),
             force,
             keep_order=plan.output.keep_order,
             escape_cells=plan.output.escape_cells,
@@ -100,6 +103,16 @@ def run(
         )
         publication = write(release, target, options)
     return Outcome(publication, evaluation)
+
+
+def _told(plan: Plan) -> dict[str, Any]:
+    """The plan for the audit, without passwords."""
+    content = plan.to_dict()
+    if plan.data:
+        content["data"] = shown(plan.data)
+    if plan.output.path:
+        content["output"] = {**content["output"], "path": shown(plan.output.path)}
+    return content
 
 
 def _page(plan: Plan, evaluation: Evaluation, release: Release) -> str:

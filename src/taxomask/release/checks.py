@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..engines import Engine
 from ..errors import PromiseError
 from ..methods import Check, Masked, Promise
@@ -38,8 +40,9 @@ def check_release(
         zip(names, engine.map(_changed, [(data, released, name) for name in names], "comparing"), strict=True)
     )
     common = engine.run(_common, data, released, masked, promises, changed, what="checking")
+    gaps = engine.run(_missing, data, released, names, what="checking") if masked.linked else ()
     found = engine.map(check, [(promise, data, released, masked) for promise in promises], "checking promises")
-    return Found((*common, *found), changed)
+    return Found((*common, *gaps, *found), changed)
 
 
 def stop_if_broken(checks: tuple[Check, ...]) -> None:
@@ -81,6 +84,33 @@ def _common(
             f"{len(released.names)} columns, {released.n:,} records",
         ),
         _change(data, masked, promises, changed),
+    )
+
+
+def _missing(data: Microdata, released: Frame, names: tuple[str, ...]) -> tuple[Check, ...]:
+    """Which cells are missing may be a fingerprint: how many records stand alone by it, where the method kept it."""
+    if released.n != data.n:
+        return ()
+    kept = {name: data.columns[name].missing for name in names if name in released.names}
+    kept = {
+        name: gone
+        for name, gone in kept.items()
+        if gone.any() and np.array_equal(gone, released_column(released, data, name).missing)
+    }
+    if not kept:
+        return ()
+    as_they_are = [one for name, one in data.columns.items() if name in released.names and name not in names]
+    pattern = np.zeros(data.n, dtype=np.int64)
+    for gone in (*kept.values(), *(one.missing for one in as_they_are if one.missing.any())):
+        pattern = np.unique(2 * pattern + gone, return_inverse=True)[1]
+    alone = int((np.bincount(pattern) == 1).sum())
+    return (
+        Check(
+            f"cells of {', '.join(kept)} that were missing are missing, and no others",
+            True,
+            f"whoever knows which cells were missing finds {alone:,} of {data.n:,} records by that alone, "
+            f"{100 * alone / data.n:.2g} %",
+        ),
     )
 
 

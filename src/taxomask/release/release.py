@@ -145,6 +145,10 @@ class Release:
         vars(checked).update({name: vars(self)[name] for name in ("data", "copies") if name in vars(self)})  # made once
         return checked
 
+    def noting(self, notes: tuple[str, ...]) -> Release:
+        """The same with more to know."""
+        return replace(self, notes=(*self.notes, *notes)) if notes else self
+
     def as_practice(self) -> Release:
         """The same, marked as not for release: its audit, note and report begin with that."""
         return replace(self, audit={"practice": PRACTICE, **self.audit})

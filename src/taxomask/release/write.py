@@ -21,9 +21,10 @@ from ..engines import Engine
 from ..methods import Check
 from ..microdata import Microdata
 from ..microdata.casting import take
-from ..microdata.files import MANIFEST, Folder, Source, is_address, open_table, write_table
+from ..microdata.files import MANIFEST, Folder, Source, is_address, open_table, shown, write_table
 from ..microdata.frames import Frame
 from .checks import Found, stop_if_broken
+from .earlier import earlier
 from .in_place import file_sha256, put_in_place, staged, taking_turns
 from .note import methodology
 from .places import audit_path, beside, check_free, is_folder, targets
@@ -33,6 +34,7 @@ from .release import Release
 
 __all__ = ["PART", "Options", "Publication", "row_order", "write"]
 
+PRIVATE = "for the custodian alone: with this record the protection can be undone"
 PART = 16 * BATCH  # records of each file of a released folder
 
 _Orders: TypeAlias = tuple[NDArray[Any], NDArray[Any]] | tuple[None, None]
@@ -121,12 +123,13 @@ def write(release: Release, target: str, options: Options) -> Publication:
         orders = engine.run(_orders, release.audit["draws"], n, what="shuffling rows")
     record = {
         "plan": options.plan,
-        "files": list(tables),
+        "files": [shown(name) for name in tables],
         "beside": [os.path.relpath(path, audit.parent) for path in names[1:]],
         "rows": "kept" if options.keep_order else "shuffled",
         "records": n,
         "linked": release.linked,
     }
+    release = release.noting(earlier(audit, release.audit["sha256"]["original"]))
     with ExitStack() as stack:
         parts = {path: stack.enter_context(temporary_file(path)) for path in names}
         written = [_Written(release, copy, number, orders, options, stack) for number, copy in enumerate(copies)]
@@ -134,7 +137,8 @@ def write(release: Release, target: str, options: Options) -> Publication:
 
         def told(checked: Release) -> str:
             known = {"checks": [vars(check) for check in checked.promise], "notes": list(checked.notes)}
-            return json.dumps({**checked.audit, **known, **record, "file_sha256": digests}, indent=2, default=str)
+            content = {"private": PRIVATE, **checked.audit, **known, **record, "file_sha256": digests}
+            return json.dumps(content, indent=2, default=str)
 
         def before_commit(found: Found) -> None:  # a database has the table from now on: its audit must be there
             _fill({next_to[audit]: told(release.found([found]))})
@@ -160,7 +164,7 @@ def write(release: Release, target: str, options: Options) -> Publication:
         if not any(map(is_address, tables)):
             stack.enter_context(taking_turns(audit))
         put_in_place(audit, parts, named, force=options.force, next_to=next_to)
-    return Publication(release, tuple(tables), audit, public, options.report)
+    return Publication(release, tuple(map(shown, tables)), audit, public, options.report)
 
 
 def _fill(texts: Mapping[Path, str]) -> None:
@@ -309,6 +313,7 @@ class _Written:
         self._check_files(columns, str(folder), f"{target.name}/")
         files = [{"name": one, "bytes": (folder / one).stat().st_size, "sha256": sha} for one, sha in digests.items()]
         manifest = folder / MANIFEST
+        manifest.touch(mode=0o600)
         manifest.write_text(json.dumps({"records": self._data.n, "files": files}, indent=2), encoding="utf-8")
         flush(manifest)
         return {f"{target.name}/{one}": sha for one, sha in digests.items()}

@@ -199,5 +199,5 @@ def _sweep() -> None:
     """Remove what servers that were killed left behind."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         pid = left.name.removeprefix(_PREFIX).partition("-")[0]
-        if pid.isdigit() and left.stat().st_uid == os.getuid() and not is_running(int(pid)):
+        if pid.isdigit() and left.lstat().st_uid == os.getuid() and not is_running(int(pid)):
             shutil.rmtree(left, ignore_errors=True)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from ...errors import DataError, did_you_mean
 
-__all__ = ["Address", "exists", "gone", "miscounted", "quoted", "temporary_name", "unchanged"]
+__all__ = ["Address", "exists", "gone", "miscounted", "quoted", "shown", "temporary_name", "unchanged"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,20 @@ class Address:
 
     def __str__(self) -> str:
         return self.shown
+
+
+def shown(where: str) -> str:
+    """A file or an address as others may see it: without the password.
+
+    >>> shown("postgresql://ann:s3cret@db/hospital?table=stays&password=s3cret"), shown("a:b@c.csv")
+    ('postgresql://ann@db/hospital?table=stays', 'a:b@c.csv')
+    """
+    if "://" not in where:
+        return where
+    try:
+        return str(Address.parse(where))
+    except DataError as error:
+        return error.message.partition(": the address")[0]
 
 
 def quoted(name: str) -> str:
