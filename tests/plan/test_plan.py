@@ -107,7 +107,7 @@ def test_files_outside_the_folder_must_be_meant() -> None:
         {"output": {"path": "sqlite:///made.db?table=people"}},
         {"engine": {"name": "dask", "scheduler": "tcp://host:8786"}},
     ):
-        with pytest.raises(tm.PlanError, match="outside (its folder|the folder of the plan)") as found:
+        with pytest.raises(tm.PlanError, match=r"outside (its folder|the folder of the plan)") as found:
             plan(**reach)
         assert "--outside" in found.value.hint
         assert "s3cret" not in str(found.value)
