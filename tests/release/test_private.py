@@ -1,4 +1,4 @@
-"""What is private says so and can be read by its owner only; passwords are shown nowhere; earlier releases are named."""
+"""What is private says so and is its owner's only; passwords are shown nowhere; earlier releases are named."""
 
 from __future__ import annotations
 
@@ -85,5 +85,5 @@ def test_missing_cells_that_stay_are_told_with_what_they_tell() -> None:
 
 def test_a_dangling_link_in_the_temporary_folder_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    (tmp_path / "taxomask-web-1-gone").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "taxomask-1-gone").symlink_to(tmp_path / "nowhere")
     Workspace().close()
