@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from naive_centres import convex_median, median
 from taxomask.errors import DataError, PlanError
 from taxomask.partition import mdav
-from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term, convex_median, median
+from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 
 CASC = Path(__file__).parent.parent / "data" / "casc"
 PATHS = ("scan", "index", None)

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from naive import NaiveTaxonomy, edges_of, marginal_mean, taxonomies
+from naive_centres import MarginalMean
 from taxomask.measures.utility.sse import mean_category
 from taxomask.partition.aggregate import Groups, aggregate
 from taxomask.partition.points import Points
 from taxomask.partition.whole_distances import whole_distances
-from taxomask.records import MarginalMean, RecordDistance
+from taxomask.records import RecordDistance
 
 
 def coded(taxonomy: tm.Taxonomy, values: list[str], distance: str) -> tm.Microdata:
