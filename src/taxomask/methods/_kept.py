@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
+from ..microdata import Column, Microdata
 from ..microdata.alike import alike
 from ..microdata.coding import code
 from ..microdata.frames import Frame
@@ -63,11 +63,7 @@ def released_column(released: Frame, original: Microdata, name: str) -> Column:
 def differs(before: Column, after: Column) -> NDArray[np.bool_]:
     """Where two versions of a column differ; two missing cells do not."""
     before, after = alike(before, after)
-    if isinstance(before, CategoricalColumn) and isinstance(after, CategoricalColumn):
-        return np.asarray(before.codes != after.codes)
-    assert isinstance(before, ContinuousColumn)
-    assert isinstance(after, ContinuousColumn)
-    return (before.values != after.values) & ~(before.missing & after.missing)
+    return ~before.same(after)
 
 
 def how_many(part: int, whole: int) -> str:

@@ -125,7 +125,7 @@ def rotated(
     """
     numbers = [column for column in columns if isinstance(column, ContinuousColumn)]
     original = np.column_stack([column.values for column in numbers])
-    values = np.column_stack([_values(drawn[column.attribute.name]) for column in numbers])
+    values = np.column_stack([drawn[column.attribute.name].numbers() for column in numbers])
     complete = np.asarray(~np.isnan(original).any(axis=1))
     for group in range(len(groups.sizes)):
         rows = groups.members(group)
@@ -144,8 +144,3 @@ def _rotate(deviations: Float, rng: np.random.Generator) -> Float:
     q, r = np.linalg.qr(rng.standard_normal((n - 1, n - 1)))
     turned = basis @ ((q * np.sign(np.diag(r))) @ (basis.T @ deviations))
     return turned - turned.mean(axis=0)
-
-
-def _values(column: Column) -> Float:
-    assert isinstance(column, ContinuousColumn)
-    return column.values

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from .._support.one_thread import one_thread
 from .._support.parameters import Slider
 from ..errors import DataError, PlanError, SchemaError
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata, Role
+from ..microdata import Column, Microdata, Role
 from ..microdata.alike import alike
 from ..microdata.coding import code
 from ..microdata.frames import Frame
@@ -214,9 +214,5 @@ class ObservedValues(Promise):
 
 def _observed(before: Column, after: Column) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Where the released value is missing or occurs in the original column."""
-    if isinstance(before, ContinuousColumn) and isinstance(after, ContinuousColumn):
-        return after.missing | np.isin(after.values, before.values)
     before, after = alike(before, after)
-    assert isinstance(before, CategoricalColumn)
-    assert isinstance(after, CategoricalColumn)
-    return np.append(before.counts > 0, True)[after.codes]
+    return after.missing | np.isin(after.numbers(), before.numbers())

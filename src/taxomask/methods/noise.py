@@ -75,7 +75,7 @@ class Noise(Method):
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         names = self._attributes(data)
-        numbers, powers = below_one(np.column_stack([_numbers(data.columns[name]) for name in names]))
+        numbers, powers = below_one(np.column_stack([data.columns[name].numbers() for name in names]))
         noisy = numbers + self.amount * self._unit_noise(numbers, names, rng)
         for block in self._blocks(data):
             places = np.array([names.index(name) for name in block])
@@ -137,7 +137,7 @@ class Noise(Method):
             return ()
         blocks = (tuple(varying),) if self.correlated else tuple((name,) for name in varying)
         for block in blocks:
-            records = int(_complete(np.column_stack([_numbers(columns[name]) for name in block])).sum())
+            records = int(_complete(np.column_stack([columns[name].numbers() for name in block])).sum())
             if records < len(block) + 2:
                 raise DataError(
                     f"{records} records have a value in all of {', '.join(block)}, too few to keep moments and change "
@@ -157,8 +157,8 @@ class KeptMoments(Promise):
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        before, powers = below_one(np.column_stack([_numbers(original.columns[name]) for name in self.attributes]))
-        after = np.column_stack([_numbers(released_column(released, original, name)) for name in self.attributes])
+        before, powers = below_one(np.column_stack([original.columns[name].numbers() for name in self.attributes]))
+        after = np.column_stack([released_column(released, original, name).numbers() for name in self.attributes])
         after = np.ldexp(after, -powers)
         rows = _complete(before)
         before, after = before[rows], after[rows]
@@ -229,14 +229,6 @@ def _deviation(values: Float) -> float:
 
 def _complete(numbers: Float) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(numbers).any(axis=1))
-
-
-def _numbers(column: Column) -> Float:
-    """Numbers, or the positions of ordered categories; NaN where missing."""
-    if isinstance(column, ContinuousColumn):
-        return column.values
-    assert isinstance(column, CategoricalColumn)
-    return np.where(column.missing, np.nan, column.codes)
 
 
 def _written(column: Column, values: Float) -> Column:

@@ -140,7 +140,7 @@ class WithinRadius(Promise):
         if name not in self.attributes:
             return super().limits(original, masked, name)
         assert masked.groups is not None
-        values = _numbers(original.columns[name])
+        values = original.columns[name].numbers()
         radius = radii(values, masked.groups)
         low, high = values - radius, values + radius
         # The sums are rounded themselves, and must not let a number out.
@@ -160,8 +160,8 @@ class ExactMoments(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert masked.groups is not None
         columns = [original.columns[name] for name in self.attributes]
-        before = np.column_stack([_numbers(column) for column in columns])
-        after = np.column_stack([_numbers(code(released, column.attribute).column) for column in columns])
+        before = np.column_stack([column.numbers() for column in columns])
+        after = np.column_stack([code(released, column.attribute).column.numbers() for column in columns])
         scale = np.fmax.reduce(np.abs(before - np.fmin.reduce(before, axis=0)), axis=0)  # NaN if all are missing
         complete = np.asarray(~np.isnan(before).any(axis=1))
         unit = np.where(scale > 0, scale, 1.0)
@@ -243,7 +243,7 @@ def _rounded_by(released: Frame, name: str, values: NDArray[np.float64]) -> floa
 
 
 def _present(column: Column) -> NDArray[np.float64]:
-    values = _numbers(column)
+    values = column.numbers()
     return values[~np.isnan(values)]
 
 
@@ -283,16 +283,11 @@ def _multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
     return column.counts
 
 
-def _numbers(column: Column) -> NDArray[np.float64]:
-    assert isinstance(column, ContinuousColumn)
-    return column.values
-
-
 def _outside(before: Column, after: Column, masked: Column, groups: Groups) -> int:
     """How many present values have left the neighbourhood of their group."""
     slack = 1 + 1e-12  # decimal files do not keep every bit
     if isinstance(before, ContinuousColumn):
-        moved = np.abs(_numbers(after) - before.values)
+        moved = np.abs(after.numbers() - before.values)
         return int((moved > radii(before.values, groups) * slack).sum())
     assert isinstance(before, CategoricalColumn)
     assert isinstance(after, CategoricalColumn)

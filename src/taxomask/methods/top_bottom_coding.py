@@ -6,7 +6,6 @@ from typing import Annotated
 
 import numpy as np
 from annotated_types import Gt, Le
-from numpy.typing import NDArray
 
 from .._support.parameters import Slider
 from ..errors import PlanError, SchemaError, did_you_mean
@@ -67,7 +66,7 @@ class TopBottomCoding(Method):
         notes = []
         for name, (low, high) in self._limits(data).items():
             column = data.columns[name]
-            values = _numbers(column)
+            values = column.numbers()
             above, below = int((values > high).sum()), int((values < low).sum())
             notes.append(f"{name}: {above:,} values set to the upper limit, {below:,} to the lower one.")
             cut = np.clip(values, low, high)
@@ -118,7 +117,7 @@ class Bounds(Promise):
         return (self.low, self.high) if name == self.attribute else super().limits(original, masked, name)
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        values = _numbers(released_column(released, original, self.attribute))
+        values = released_column(released, original, self.attribute).numbers()
         outside = int(((values < self.low) | (values > self.high)).sum())
         column = original.columns[self.attribute]
         limits = [_written(column, limit) for limit in (self.low, self.high) if np.isfinite(limit)]
@@ -137,7 +136,7 @@ def _limit(which: str, limit: Limit, column: Column, sign: int) -> float:
         return np.inf
     if isinstance(limit, Mapping):
         return sign * _position(which, limit[name], column)
-    values = _numbers(column)
+    values = column.numbers()
     present = np.sort(sign * values[~np.isnan(values)])
     if not len(present):
         return np.inf
@@ -156,13 +155,6 @@ def _position(which: str, limit: object, column: Column) -> float:
     if spell(limit) not in spelled:
         raise SchemaError(f"{limit!r} is not a category of {name!r}.", hint=did_you_mean(spell(limit), spelled))
     return float(spelled.index(spell(limit)))
-
-
-def _numbers(column: Column) -> NDArray[np.float64]:
-    if isinstance(column, ContinuousColumn):
-        return column.values
-    assert isinstance(column, CategoricalColumn)
-    return np.where(column.missing, np.nan, column.codes)
 
 
 def _written(column: Column, limit: float) -> str:

@@ -37,7 +37,7 @@ class Encoder:
     def __init__(self, column: Column) -> None:
         self._scale = isinstance(column, ContinuousColumn) or column.attribute.kind == Kind.ORDINAL
         if self._scale:
-            self._learn_scores(_numbers(column))
+            self._learn_scores(column.numbers())
         else:
             self._learn_branches(column)
         self._missing = _enough(int(column.missing.sum()), len(column))
@@ -76,7 +76,7 @@ class Encoder:
         self._ranges = [ranges[i] for i in largest if _enough(sizes[i], len(column))][:MOST_INDICATORS]
 
     def _plain(self, column: Column) -> Float:
-        parts = list(self._line(_numbers(column)) if self._scale else self._indicators(column))
+        parts = list(self._line(column.numbers()) if self._scale else self._indicators(column))
         if self._missing:
             parts.append(column.missing.astype(float))
         return np.column_stack(parts) if parts else np.zeros((len(column), 0))
@@ -103,13 +103,6 @@ class Encoder:
 def design(encoders: Sequence[Encoder], columns: Sequence[Column], n: int) -> Float:
     """The predictors of n records: a constant, and what the columns say."""
     return np.hstack([np.ones((n, 1)), *(encoder.matrix(one) for encoder, one in zip(encoders, columns, strict=True))])
-
-
-def _numbers(column: Column) -> Float:
-    if isinstance(column, ContinuousColumn):
-        return column.values
-    assert isinstance(column, CategoricalColumn)
-    return np.where(column.missing, np.nan, column.codes)
 
 
 def _enough(count: int, n: int) -> bool:
