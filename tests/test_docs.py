@@ -65,7 +65,7 @@ def test_every_key_of_a_plan_is_explained() -> None:
 @pytest.mark.parametrize("block", re.findall(r"^```yaml\n(.*?)^```", text("plan.md"), re.M | re.S))
 def test_every_example_of_a_plan_is_one(block: str) -> None:
     content = yaml.safe_load(block) or {}
-    Plan.from_dict({"attributes": [{"name": "age", "role": "other"}], **content})
+    Plan.from_dict({"attributes": [{"name": "age", "role": "other"}], **content}, outside=True)
 
 
 def test_every_method_to_begin_with_is_one() -> None:

@@ -61,7 +61,7 @@ class Pram(Method):
     >>> schema = tm.Schema([tm.Attribute("sex", role="quasi_identifier", kind="nominal")])
     >>> release = tm.protect(table, schema, tm.Pram(keep=0.8), seed=1)
     >>> release.notes[0]
-    'sex: 110 of 1,000 (11.0 %) values changed; 96.0 were expected to.'
+    'sex: 84 of 1,000 (8.4 %) values changed; 96.0 were expected to.'
     """
 
     keep: Annotated[float, Gt(0), Le(1), Slider(0.01, 1, 0.01), "0.8 is a common choice."] = 0.8
