@@ -54,6 +54,7 @@ def protect(
                 "note": str(written.note),
                 "report": str(outcome.report) if outcome.report else None,
                 "checks": [vars(check) for check in written.checks],
+                "accepted": [one.to_dict() for one in outcome.release.accepted],
                 "notes": list(outcome.release.notes),
                 "numbers": outcome.evaluation.to_dict()["headline"] if outcome.evaluation else None,
             }
@@ -65,6 +66,8 @@ def protect(
     facts += [("to publish with it", str(written.note))]
     facts += [("report", str(outcome.report))] if outcome.report else []
     print_facts("Written, after it was read back and checked:", facts)
+    if outcome.release.accepted:
+        print_facts("\nAccepted, though it may tell more", [("", str(one)) for one in outcome.release.accepted])
     print_facts("\nPromises", [("", str(check)) for check in written.checks])
     notes = outcome.release.to_know()
     if notes:

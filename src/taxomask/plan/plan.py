@@ -18,6 +18,7 @@ from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.files import is_address
 from ..microdata.yaml_file import read_yaml
+from ..release.accept import Accepted, accepted_entries
 
 __all__ = ["EngineChoice", "Limits", "Output", "Plan", "make_method", "plan_json_schema", "vary"]
 
@@ -40,6 +41,12 @@ class Limits(_Part):
     )
     worst_loss: float | None = Field(
         None, ge=0, description="The largest acceptable loss of the protected column that loses most."
+    )
+    singled_out: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="The largest acceptable share of records that are alone by the columns released as they are.",
     )
 
 
@@ -88,7 +95,8 @@ class Plan(_Part):
     compare: tuple[Method, ...] = ()
     data: str | None = None
     seed: int | None = Field(None, ge=0)
-    limits: Limits = Limits(risk=None, loss=None, worst_loss=None)
+    limits: Limits = Limits(risk=None, loss=None, worst_loss=None, singled_out=None)
+    accept: tuple[Accepted, ...] = ()
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
     outside: bool = False
@@ -126,6 +134,7 @@ class Plan(_Part):
             _check_inside(content, Path(folder))
         given = {key: value for key, value in content.items() if value is not None}
         given["attributes"] = Schema.from_entries(content.get("attributes"), Path(folder))
+        given["accept"] = accepted_entries(given.get("accept", ()), given["attributes"])
         if isinstance(given.get("engine"), str):
             given["engine"] = {"name": given["engine"]}
         if "method" in given:
@@ -152,7 +161,8 @@ class Plan(_Part):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
-        rest = self.model_dump(exclude={"attributes", "method", "compare", "folder"}, exclude_defaults=True)
+        rest = self.model_dump(exclude={"attributes", "method", "compare", "accept", "folder"}, exclude_defaults=True)
+        rest |= {"accept": [one.to_dict() for one in self.accept]} if self.accept else {}
         methods = {"method": self.method.to_dict()} if self.method is not None else {}
         grid = {"compare": [one.to_dict() for one in self.compare]} if self.compare else {}
         return {**self.attributes.to_dict(self.folder), **methods, **grid, **rest}
@@ -296,11 +306,26 @@ def plan_json_schema() -> dict[str, Any]:
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
             "limits": Limits.model_json_schema(),
+            "accept": _accept_schema(),
             "output": Output.model_json_schema(),
             "engine": {"anyOf": [{"enum": ["memory", "local", "dask"]}, EngineChoice.model_json_schema()]},
             "outside": {"type": "boolean", "description": "Files outside the folder of the plan may be used."},
         },
         "$defs": {"method": one, **{str(schema["title"]): schema for schema in methods}},
+    }
+
+
+def _accept_schema() -> dict[str, Any]:
+    columns = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    return {
+        "type": "array",
+        "description": "What the leak check finds and a person has looked at and accepts.",
+        "items": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["columns", "reason"],
+            "properties": {"columns": columns, "reason": {"type": "string", "minLength": 1}},
+        },
     }
 
 
@@ -324,6 +349,7 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "unmapped": {"enum": list(UNMAPPED)},
             "decimals": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST_DECIMALS}, {"const": "exact"}]},
             "note": text,
+            "follows": text,
         },
     }
 

@@ -1,0 +1,182 @@
+"""A column as the leak check looks at it: numbers of values, and the numbers and texts that the values are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from ..microdata.casting import is_temporal
+from ..microdata.distinct import Distinct
+from ..microdata.frames import Frame
+from ..microdata.numeric import NUMBER, is_text
+from ..microdata.spelling import is_nan, spell
+
+__all__ = ["Seen", "seen", "texts_of"]
+
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+Array = Any  # pyarrow.Array
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A column: the number of the value in each record (-1: none), from 0 without gaps.
+
+    ``numbers`` are those of the records if all values are numbers, dates or texts of such (NaN: none). ``measured``
+    says that some have a fraction, or that they are dates: nobody numbers people like that.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    numbers: NDArray[np.float64] | None = None
+    measured: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many different values there are."""
+        return int(self.codes.max(initial=-1)) + 1
+
+    def take(self, rows: NDArray[np.int64]) -> Seen:
+        """Some records only."""
+        codes = _compact(self.codes[rows])
+        return Seen(self.name, codes, None if self.numbers is None else self.numbers[rows], self.measured)
+
+
+def seen(frame: Frame, name: str) -> Seen:
+    """A column of a table; an empty text is no value."""
+    distinct, texts = _distinct(frame, name)
+    values = _numbers(texts if distinct is None else _array(distinct))
+    codes = _codes(frame, name, distinct)
+    numbers, measured = None, False
+    if values is not None:
+        known, dated = values
+        numbers = np.append(known, np.nan)[codes] if len(known) else np.full(len(codes), np.nan)
+        present = known[~np.isnan(known)]
+        measured = dated or bool((present != np.floor(present)).any())
+    elif distinct is not None and _may_be_empty(distinct):
+        empty = np.array([text == "" for text in distinct.spellings], dtype=bool)
+        codes = np.where(np.append(empty, False)[codes], np.int32(-1), codes)
+    return Seen(name, _compact(codes), numbers, measured)
+
+
+def texts_of(frame: Frame, name: str) -> tuple[NDArray[np.int32], Array]:
+    """The numbers of the values in each record, and the values as texts; lists and structures as what they hold."""
+    import pyarrow as pa
+
+    distinct, texts = _distinct(frame, name)
+    if distinct is None:
+        return _codes(frame, name, None), texts
+    values = _array(distinct)
+    if isinstance(values, list) or pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
+        return distinct.codes, pa.array(distinct.spellings, pa.large_string())
+    try:
+        return distinct.codes, values.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return distinct.codes, pa.array(distinct.spellings, pa.large_string())
+
+
+# --------------------------------------------------------------------------------------- values
+
+
+def _distinct(frame: Frame, name: str) -> tuple[Distinct | None, Array]:
+    """The distinct values of a column, or if it has none such (lists and the like) the texts of its rows."""
+    import pyarrow as pa
+
+    try:
+        return frame.distinct(name), None
+    except DataError:
+        leaves = [" ".join(_leaves(value)) for value in frame.objects(name)]
+        return None, pa.array([text or None for text in leaves], pa.large_string())
+
+
+def _codes(frame: Frame, name: str, distinct: Distinct | None) -> NDArray[np.int32]:
+    return np.arange(frame.n, dtype=np.int32) if distinct is None else distinct.codes
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """What stands in a list or a structure, however deep."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+        for one in value:
+            yield from _leaves(one)
+    elif value is not None and not is_nan(value):
+        yield spell(value)
+
+
+def _array(distinct: Distinct) -> Any:
+    """The distinct values as pyarrow, or as a list where they are of several types."""
+    import pyarrow as pa
+
+    values = distinct._values
+    if not isinstance(values, list):
+        return values
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return values
+
+
+def _numbers(values: Any) -> tuple[NDArray[np.float64], bool] | None:
+    """The numbers that values are, and whether they are dates; None if one of them is something else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    if isinstance(values, list):
+        return None
+    kind = values.type
+    if types.is_dictionary(kind):
+        return _numbers(values.dictionary_decode())
+    if is_temporal(kind):
+        wide = pa.int64() if kind.bit_width == 64 else pa.int32()
+        return _floats(values.view(wide)), not types.is_duration(kind)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return _floats(values), False
+    if not is_text(kind):
+        return None
+    texts = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
+    filled = texts.filter(pc.and_kleene(texts.is_valid(), pc.not_equal(texts, "")))
+    if not len(filled):
+        return None
+    texts = pc.if_else(pc.equal(texts, ""), None, texts)
+    if pc.all(pc.match_substring_regex(filled[:100], NUMBER)).as_py():
+        if pc.all(pc.match_substring_regex(filled, NUMBER)).as_py():
+            return _floats(texts.cast(pa.float64())), False
+    elif pc.all(pc.match_substring_regex(filled, _DATE)).as_py():
+        try:
+            return _floats(texts.cast(pa.date32()).view(pa.int32())), True
+        except pa.ArrowInvalid:
+            return None
+    return None
+
+
+def _floats(values: Any) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    found = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _may_be_empty(distinct: Distinct) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = _array(distinct)
+    if isinstance(values, list):
+        return True
+    return bool(is_text(values.type)) and bool(pc.any(pc.equal(values.cast(pa.large_string()), "")).as_py())
+
+
+def _compact(codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Without the numbers that do not occur."""
+    used = np.bincount(codes[codes >= 0]) > 0 if len(codes) else np.empty(0, bool)
+    if used.all():
+        return codes
+    recode = np.full(len(used) + 1, -1, dtype=np.int32)
+    recode[:-1][used] = np.arange(int(used.sum()), dtype=np.int32)
+    return recode[codes]
