@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,9 @@ def identifier_of(data: Microdata, name: str) -> Identifier:
     codes, texts = texts_of(data.frame, name)
     whole = _letters_and_digits(texts)
     letters = 2 * (pc.sum(pc.match_substring_regex(whole, "[^0-9]")).as_py() or 0) > len(whole)
-    longest = pa.array([_longest(runs) for runs in _runs(texts).to_pylist()], pa.large_string())
+    longest = pc.utf8_trim_whitespace(_runs(texts))
+    if pc.any(pc.match_substring(longest, " ")).as_py():
+        longest = pa.array([_longest(runs) for runs in longest.to_pylist()], pa.large_string())
     places = pa.array(codes[data.rows], mask=codes[data.rows] < 0)
     table = pa.table({"whole": whole.take(places), "digits": longest.take(places)})
     column = seen(data.frame, name).take(data.rows)
@@ -80,23 +81,21 @@ def identifier_of(data: Microdata, name: str) -> Identifier:
 
 
 def held_in(
-    data: Microdata, released: Frame, name: str, identifiers: Sequence[Identifier], linked: bool
+    data: Microdata, released: Frame, column: Seen, identifiers: Sequence[Identifier], linked: bool
 ) -> list[Finding]:
     """What a released column holds of identifiers; where records are not linked, only what it holds anywhere."""
-    codes, texts = texts_of(released, name)
-    whole = _letters_and_digits(texts)
-    cells = _Cells(codes, whole, _runs(texts))
-    column = seen(released, name)
+    codes, texts = texts_of(released, column.name)
+    cells = _Cells(codes, _letters_and_digits(texts), _runs(texts))
     found = []
     for one in identifiers:
         words = None
         if linked:
-            words = _in_row(one, cells, name) or _as_number(one, column)
-        words = words or _anywhere(data, one, whole, name)
+            words = _in_row(one, cells, column.name) or _as_number(one, column)
+        words = words or _anywhere(data, one, cells.whole, column.name)
         if linked:
             words = words or _one_to_one(one, column)
         if words is not None:
-            found.append(Finding((name,), one.name, words))
+            found.append(Finding((column.name,), one.name, words))
     return found
 
 
@@ -108,10 +107,22 @@ class _Cells:
     whole: Array
     runs: Array
 
-    def rows(self, texts: Array) -> list[str]:
-        """The text in each row."""
+    def with_number(self, numbers: Array) -> NDArray[np.intp]:
+        """The rows in whose cells one of these runs of digits stands."""
+        import pyarrow.compute as pc
+
+        runs = pc.split_pattern(pc.utf8_trim_whitespace(self.runs), "  ")
+        single = pc.list_flatten(runs)
+        known = pc.unique(numbers.filter(pc.is_in(numbers, pc.unique(single)))).drop_null()
+        there = pc.list_parent_indices(runs).filter(pc.is_in(single, known))
+        held = np.zeros(len(self.runs) + 1, dtype=bool)
+        held[there.to_numpy()] = True
+        return np.flatnonzero(held[self.codes])
+
+    def rows(self, texts: Array, rows: NDArray[np.intp]) -> list[str]:
+        """The text in some rows."""
         listed = [*(NOTHING if text is None else text for text in texts.to_pylist()), NOTHING]
-        return [listed[code] for code in self.codes.tolist()]
+        return [listed[code] for code in self.codes[rows].tolist()]
 
 
 # --------------------------------------------------------------------------------------- in the same row
@@ -119,31 +130,46 @@ class _Cells:
 
 def _in_row(one: Identifier, cells: _Cells, name: str) -> str | None:
     """Whether the identifier stands in the cell, beyond chance."""
+    if len(cells.whole) <= LEAST:
+        return None
+    n = len(cells.codes)
     tests = []
     if one.letters:
         wanted = [text if text is not None and len(text) > 2 else "\0\0" for text in one.spelled["whole"].to_pylist()]
-        tests.append((wanted, cells.rows(cells.whole)))
-    if cells.runs.null_count < len(cells.runs):
+        tests.append(_Test(np.arange(n), wanted, cells.rows(cells.whole, np.arange(n))))
+    rows = cells.with_number(one.spelled["digits"])
+    if len(rows):
         digits = [f" {text} " if text is not None else "\0\0" for text in one.spelled["digits"].to_pylist()]
-        tests.append((digits, cells.rows(cells.runs)))
-    hits = _hits(tests, 0)
+        tests.append(_Test(rows, digits, cells.rows(cells.runs, rows)))
+    hits = _hits(tests, n, 0)
     if hits <= LEAST:
         return None
-    n = len(cells.codes)
-    chance = float(np.mean([_hits(tests, max(n * part // MOVES, 1)) for part in range(1, MOVES)]))
+    chance = float(np.mean([_hits(tests, n, max(n * part // MOVES, 1)) for part in range(1, MOVES)]))
     if hits - chance <= LEAST + 4 * np.sqrt(chance):
         return None
     return f"{one.name} stands in {name} in {percent(hits / n)} of the records, and in {percent(chance / n)} by chance"
 
 
-def _hits(tests: Sequence[tuple[list[str], list[str]]], moved: int) -> int:
-    """In how many rows one of the tests finds what is wanted, identifiers moved by some rows."""
-    if not tests:
-        return 0
-    found = np.zeros(len(tests[0][0]), dtype=bool)
-    for wanted, texts in tests:
-        turned = [*islice(wanted, moved, None), *islice(wanted, moved)] if moved else wanted
-        found |= np.fromiter((a in b for a, b in zip(turned, texts, strict=True)), bool, len(texts))
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """What is wanted in each record, and the texts of the rows in which it may stand."""
+
+    rows: NDArray[np.intp]
+    wanted: list[str]
+    texts: list[str]
+
+    def hits(self, moved: int) -> NDArray[np.intp]:
+        """The rows in which it stands, identifiers moved by some rows."""
+        places = ((self.rows + moved) % len(self.wanted)).tolist()
+        there = (self.wanted[place] in text for place, text in zip(places, self.texts, strict=True))
+        return self.rows[np.fromiter(there, bool, len(places))]
+
+
+def _hits(tests: Sequence[_Test], n: int, moved: int) -> int:
+    """In how many rows one of the tests finds what is wanted."""
+    found = np.zeros(n, dtype=bool)
+    for test in tests:
+        found[test.hits(moved)] = True
     return int(found.sum())
 
 

@@ -20,7 +20,7 @@ from .identifiers import held_in, identifier_of
 from .seen import Seen, seen
 from .singled_out import pair_alone, singled_out, widest_pairs
 from .telling import ENOUGH
-from .twins import Finding, Told, pairs_to_try, told_by
+from .twins import Finding, Pair, Told, pairs_to_try, told_by
 
 __all__ = ["COUNTED", "NO_IDENTIFIER", "NO_TWIN", "WAY_OUT", "Leaks", "Terms", "leak_checks"]
 
@@ -88,7 +88,7 @@ def leak_checks(
     same = [by_name[name] for name in names if name not in protected and name not in following]
 
     identifiers = engine.map(identifier_of, [(data, name) for name in schema.identifiers], "looking for identifiers")
-    items = [(data, released, name, identifiers, linked) for name in names if identifiers]
+    items = [(data, released, by_name[name], identifiers, linked) for name in names if identifiers]
     held = [one for found in engine.map(held_in, items, "looking for identifiers") for one in found]
 
     pairs, left_out = pairs_to_try(same)
@@ -147,12 +147,14 @@ def _where_looked(identifiers: Sequence[str], names: Sequence[str], linked: bool
 def _how_looked(
     targets: Sequence[str],
     same: Sequence[Seen],
-    pairs: Sequence[tuple[int, int]],
+    pairs: Sequence[Pair],
     left_out: int,
     told: Sequence[Told],
 ) -> str:
     """What the second check looked at, and the nearest that it came to a finding."""
     most, by, name = max((one.most, one.by, name) for one, name in zip(told, targets, strict=True))
-    nearest = f"; the most is {by} of {name}: {most:.2f}, and {ENOUGH:g} is a finding" if by else ""
+    nearest = (
+        f"; the most that one tells for sure is {most:.2f} ({by} of {name}), and {ENOUGH:g} is a finding" if by else ""
+    )
     unlooked = f" ({left_out:,} pairs not looked at)" if left_out else ""
     return f"looked at {len(same):,} columns and {len(pairs):,} pairs{unlooked} for {len(targets):,} columns{nearest}"

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ENOUGH", "Guess", "View", "cells_of", "gain", "guess", "ranked", "same_number"]
+__all__ = ["ENOUGH", "Guess", "View", "cells_of", "few", "gain", "guess", "ranked", "same_number"]
 
 ENOUGH = 0.5  # of what is not known without a column: told, it is a twin
 SURE = 3.0  # standard errors
@@ -32,7 +32,8 @@ MISSES = 2.0  # that are added to those seen
 CELL = 8  # records in a row that are looked at together where numbers hardly repeat
 MOST_CELLS = 512  # of such
 MOST_PLACES = 128  # on a scale
-_DENSE = 1 << 21  # cells of a table of counts that is made whole
+SAMPLE = 4096  # records that are looked at first
+_DENSE = 8  # cells of a table of counts that is made whole, for each record
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -152,7 +153,8 @@ def same_number(x: Floats, y: Floats) -> NDArray[np.bool_] | None:
     half of the records more than in records that do not belong together.
     """
     rows = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    if len(rows) < 10:
+    some = few(len(rows))
+    if len(rows) < 10 or (len(some) < len(rows) and same_number(x[rows[some]], y[rows[some]]) is None):
         return None
     rows = rows[np.argsort(x[rows], kind="stable")]
     a, b = x[rows], y[rows]
@@ -178,12 +180,17 @@ def same_number(x: Floats, y: Floats) -> NDArray[np.bool_] | None:
     return found
 
 
+def few(n: int) -> NDArray[np.int64]:
+    """Some of n records, for a first look: evenly spaced."""
+    return np.arange(n) if n <= SAMPLE else np.arange(SAMPLE) * n // SAMPLE
+
+
 # --------------------------------------------------------------------------------------- from joint counts
 
 
 def _counted(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct keys in order, with their counts."""
-    if size > max(_DENSE, 4 * len(keys)):
+    if size > _DENSE * (len(keys) + 128):
         used, counts = np.unique(keys, return_counts=True)
         return used, counts
     whole = np.bincount(keys, minlength=1)

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from ..microdata import CategoricalColumn, ContinuousColumn, Kind, Microdata
 from ..microdata.alike import alike
 from .seen import Seen, seen
-from .telling import ENOUGH, Guess, View, cells_of, gain, guess, ranked, same_number
+from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
 
-__all__ = ["Finding", "Told", "pairs_to_try", "percent", "told_by"]
+__all__ = ["Finding", "Pair", "Told", "pairs_to_try", "percent", "told_by"]
 
 MOST_PAIRS = 200  # of columns
-SAMPLE = 4096  # records on which pairs are tried first
 LIKELY = 0.3  # what a pair must tell of the sample to be looked at in all records
 
 Floats = NDArray[np.float64]
@@ -55,9 +54,7 @@ class _Target:
     changed: NDArray[np.bool_] | None = None
 
 
-def told_by(
-    data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[tuple[int, int]]
-) -> Told:
+def told_by(data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[Pair]) -> Told:
     """What each of some columns tells of a protected or removed one, and what pairs of them do.
 
     Pairs are tried on a sample first, and if that is likely, on all records; a column that tells it alone is left out.
@@ -65,55 +62,49 @@ def told_by(
     target = _target(data, masked, name)
     looked = [_alone(target, column) for column in columns]
     guilty = {place for place, (finding, _) in enumerate(looked) if finding is not None}
-    named = [((column.name,), found) for column, found in zip(columns, looked, strict=True)]
-    likely = _Sample.of(target, columns)
-    for first, second in pairs:
-        if first not in guilty and second not in guilty and likely(first, second):
-            names = (columns[first].name, columns[second].name)
-            named.append((names, _found(target, names, [_joined(columns[first].codes, columns[second].codes)])))
+    named: list[tuple[tuple[str, ...], tuple[Finding | None, float]]] = [
+        ((column.name,), found) for column, found in zip(columns, looked, strict=True)
+    ]
+    some = few(len(columns[0].codes)) if columns else np.empty(0, np.int64)
+    views = [View(view.codes[some], view.places) for view in target.views]
+    for pair in pairs:
+        first, second = columns[pair.first], columns[pair.second]
+        if guilty.isdisjoint((pair.first, pair.second)) and _likely(pair.some, views):
+            names = (first.name, second.name)
+            named.append((names, _found(target, names, [_joined(first, second)])))
     findings = tuple(finding for _, (finding, _) in named if finding is not None)
     most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
     return Told(findings, most, " and ".join(by))
 
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
-    """Some records of a target and of columns, for a first look at pairs."""
+class Pair:
+    """Two columns by their places in a list, and their combinations in some records, for a first look."""
 
-    views: tuple[View, ...]
-    columns: tuple[NDArray[np.int32], ...]
-
-    @classmethod
-    def of(cls, target: _Target, columns: Sequence[Seen]) -> _Sample:
-        n = len(columns[0].codes) if columns else 0
-        rows = np.arange(n) if n <= SAMPLE else np.arange(SAMPLE) * n // SAMPLE
-        views = tuple(View(view.codes[rows], view.places) for view in target.views)
-        return cls(views, tuple(column.codes[rows] for column in columns))
-
-    def __call__(self, first: int, second: int) -> bool:
-        """Whether a pair may tell the target."""
-        cells = _joined(self.columns[first], self.columns[second])
-        tried = (guess(cells, view) for view in self.views)
-        return any(one is not None and one.told >= LIKELY for one in tried)
+    first: int
+    second: int
+    some: NDArray[np.int32]
 
 
-def pairs_to_try(columns: Sequence[Seen]) -> tuple[list[tuple[int, int]], int]:
+def _likely(cells: NDArray[np.int32], views: Iterable[View]) -> bool:
+    """Whether a pair may tell a target, by a few records."""
+    tried = (guess(cells, view) for view in views)
+    return any(one is not None and one.told >= LIKELY for one in tried)
+
+
+def pairs_to_try(columns: Sequence[Seen]) -> tuple[list[Pair], int]:
     """Pairs of columns whose values come together often enough to tell anything, and how many are not looked at.
 
-    Those with the fewest combinations come first; a pair that has another one in every second record tells nothing that
-    could be told from chance.
+    Those with the fewest combinations come first; a pair with more combinations than records is left out.
     """
     n = len(columns[0].codes) if columns else 0
-    sizes = [max(column.size, 1) for column in columns]
-    every = [(a, b) for b in range(len(columns)) for a in range(b) if sizes[a] > 1 and sizes[b] > 1]
-    fit = sorted(
-        (pair for pair in every if sizes[pair[0]] * sizes[pair[1]] <= n), key=lambda pair: _product(sizes, pair)
-    )
-    return fit[:MOST_PAIRS], len(every) - len(fit[:MOST_PAIRS])
-
-
-def _product(sizes: Sequence[int], pair: tuple[int, int]) -> int:
-    return sizes[pair[0]] * sizes[pair[1]]
+    every = [(a, b) for b in range(len(columns)) for a in range(b) if columns[a].size > 1 and columns[b].size > 1]
+    sizes = {(a, b): columns[a].size * columns[b].size for a, b in every}
+    fit = sorted((pair for pair in every if sizes[pair] <= n), key=lambda pair: sizes[pair])[:MOST_PAIRS]
+    some = few(n)
+    small = [column.codes[some] for column in columns]
+    pairs = [Pair(a, b, _combined(small[a], small[b], columns[b].size)) for a, b in fit]
+    return pairs, len(every) - len(fit)
 
 
 # --------------------------------------------------------------------------------------- one column
@@ -137,9 +128,12 @@ def _found(target: _Target, names: tuple[str, ...], ways: Iterable[NDArray[np.in
             found = guess(cells, view)
             if found is None:
                 continue
-            if found.surely >= ENOUGH and _beyond(target, place, found, cells) >= ENOUGH:
-                return Finding(names, target.name, _words(target, names, view, found)), 1.0
-            most = max(most, min(found.told, found.surely + ENOUGH / 2))
+            told = found.surely
+            if told >= ENOUGH:
+                told = min(told, _beyond(target, place, found, cells))
+            if told >= ENOUGH:
+                return Finding(names, target.name, _words(target, names, view, found)), told
+            most = max(most, told)
     return None, most
 
 
@@ -154,19 +148,26 @@ def _words(target: _Target, names: tuple[str, ...], view: View, found: Guess) ->
 
 
 def _beyond(target: _Target, place: int, found: Guess, cells: NDArray[np.int32]) -> float:
-    """What is told beyond the released version of the target itself; everything, if there is none."""
+    """What is told beyond the released version of the target itself; everything, if there is none.
+
+    It is the larger of two: the share that is told of what the release leaves open, and twice the share that the
+    release leaves open of the telling column itself. A group of age beside ages that were grouped is neither; a
+    description beside a code of which most were left as they are is the first, and exact groups of age beside averages
+    of ages the second.
+    """
     if target.released is None:
         return 1.0
     view = target.views[place]
     told, without = found.errors(cells, view)
-    guesses = [_identity(view, target.identity[place], without)]
+    guesses, known = [_identity(view, target.identity[place], without)], 0.0
     for ways in cells_of(target.released.codes, target.released.numbers):
-        from_release = guess(ways, view)
-        if from_release is not None:
-            errors, _ = from_release.errors(ways, view)
+        of_target, of_column = guess(ways, view), guess(ways, View(cells))
+        if of_target is not None:
+            errors, _ = of_target.errors(ways, view)
             guesses.append(np.where(np.isnan(errors), without, errors))
+        known = max(known, of_column.told if of_column is not None else 0.0)
     best = min(guesses, key=lambda errors: float(np.nansum(errors)))
-    return gain(told, without, best)
+    return max(gain(told, without, best), min(2 * (1 - known), 1.0) if best.any() else 0.0)
 
 
 def _identity(view: View, codes: NDArray[np.int32], without: Floats) -> Floats:
@@ -243,13 +244,14 @@ def _nearest(values: Floats, wanted: Floats, size: int) -> NDArray[np.int32]:
 # --------------------------------------------------------------------------------------- pieces
 
 
-def _joined(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Two columns as one: the number of the combination; -1 where one of them has no value."""
-    both = (first >= 0) & (second >= 0)
-    keys = first[both].astype(np.int64) * (int(second.max(initial=-1)) + 1) + second[both]
-    found = np.full(len(first), -1, dtype=np.int32)
-    found[both] = np.unique(keys, return_inverse=True)[1]
-    return found
+def _joined(first: Seen, second: Seen) -> NDArray[np.int32]:
+    """Two columns as one."""
+    return _combined(first.codes, second.codes, second.size)
+
+
+def _combined(first: NDArray[np.int32], second: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """The number of each combination of values; -1 where there is none of one of them."""
+    return np.where((first < 0) | (second < 0), np.int32(-1), first * np.int32(size) + second)
 
 
 def percent(share: float) -> str:
