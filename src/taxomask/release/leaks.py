@@ -20,7 +20,7 @@ from .identifiers import held_in, identifier_of
 from .seen import Seen, seen
 from .singled_out import pair_alone, singled_out, widest_pairs
 from .telling import ENOUGH
-from .twins import Finding, Pair, Told, pairs_to_try, told_by
+from .twins import Finding, Told, counted, pairs_to_try, told_by
 
 __all__ = ["COUNTED", "NO_IDENTIFIER", "NO_TWIN", "WAY_OUT", "Leaks", "Terms", "leak_checks"]
 
@@ -103,8 +103,9 @@ def leak_checks(
     single = engine.run(singled_out, same, rest, two, alone, what="counting who is alone")
 
     judged = []
-    if schema.identifiers:
-        judged.append(_judged(NO_IDENTIFIER, held, terms, _where_looked(schema.identifiers, names, linked)))
+    sought = [one.name for one in identifiers if linked or one.letters]
+    if sought:
+        judged.append(_judged(NO_IDENTIFIER, held, terms, _where_looked(sought, names, linked)))
     if targets:
         judged.append(_judged(NO_TWIN, twins, terms, _how_looked(targets, same, pairs, left_out, told)))
     counted = Check(COUNTED, True, str(single))
@@ -135,7 +136,7 @@ def _listed(findings: Sequence[str]) -> str:
 
 def _where_looked(identifiers: Sequence[str], names: Sequence[str], linked: bool) -> str:
     """What the first check looked at."""
-    what = f"looked for {', '.join(identifiers)} in {len(names):,} columns"
+    what = f"looked for {', '.join(identifiers)} in {counted(len(names), 'column')}"
     if not linked:
         return f"{what}, as whole values of text only, since records are not those of the original"
     return (
@@ -147,7 +148,7 @@ def _where_looked(identifiers: Sequence[str], names: Sequence[str], linked: bool
 def _how_looked(
     targets: Sequence[str],
     same: Sequence[Seen],
-    pairs: Sequence[Pair],
+    pairs: Sequence[tuple[int, int]],
     left_out: int,
     told: Sequence[Told],
 ) -> str:
@@ -156,5 +157,6 @@ def _how_looked(
     nearest = (
         f"; the most that one tells for sure is {most:.2f} ({by} of {name}), and {ENOUGH:g} is a finding" if by else ""
     )
-    unlooked = f" ({left_out:,} pairs not looked at)" if left_out else ""
-    return f"looked at {len(same):,} columns and {len(pairs):,} pairs{unlooked} for {len(targets):,} columns{nearest}"
+    unlooked = f" ({counted(left_out, 'pair')} not looked at)" if left_out else ""
+    looked = f"{counted(len(same), 'column')} and {counted(len(pairs), 'pair')}{unlooked}"
+    return f"looked at {looked} for {', '.join(targets)}{nearest}"

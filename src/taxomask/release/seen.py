@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..microdata.spelling import is_nan, spell
 
 __all__ = ["Seen", "seen", "texts_of"]
 
+_MOST = 0.9  # of the texts of a column that must be numbers: others mean that there is none
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 Array = Any  # pyarrow.Array
 
@@ -26,8 +28,8 @@ Array = Any  # pyarrow.Array
 class Seen:
     """A column: the number of the value in each record (-1: none), from 0 without gaps.
 
-    ``numbers`` are those of the records if all values are numbers, dates or texts of such (NaN: none). ``measured``
-    says that some have a fraction, or that they are dates: nobody numbers people like that.
+    ``numbers`` are those of the records if almost all values are numbers, dates or texts of such (NaN: none).
+    ``measured`` says that some have a fraction, or that they are dates: nobody numbers people like that.
     """
 
     name: str
@@ -35,7 +37,7 @@ class Seen:
     numbers: NDArray[np.float64] | None = None
     measured: bool = False
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many different values there are."""
         return int(self.codes.max(initial=-1)) + 1
@@ -57,9 +59,8 @@ def seen(frame: Frame, name: str) -> Seen:
         numbers = np.append(known, np.nan)[codes] if len(known) else np.full(len(codes), np.nan)
         present = known[~np.isnan(known)]
         measured = dated or bool((present != np.floor(present)).any())
-    elif distinct is not None and _may_be_empty(distinct):
-        empty = np.array([text == "" for text in distinct.spellings], dtype=bool)
-        codes = np.where(np.append(empty, False)[codes], np.int32(-1), codes)
+    if distinct is not None:
+        codes = np.where(np.append(_empty(distinct), False)[codes], np.int32(-1), codes)
     return Seen(name, _compact(codes), numbers, measured)
 
 
@@ -122,7 +123,7 @@ def _array(distinct: Distinct) -> Any:
 
 
 def _numbers(values: Any) -> tuple[NDArray[np.float64], bool] | None:
-    """The numbers that values are, and whether they are dates; None if one of them is something else."""
+    """The numbers that values are (NaN: none), and whether they are dates; None if they are something else."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as types
@@ -144,14 +145,16 @@ def _numbers(values: Any) -> tuple[NDArray[np.float64], bool] | None:
     if not len(filled):
         return None
     texts = pc.if_else(pc.equal(texts, ""), None, texts)
-    if pc.all(pc.match_substring_regex(filled[:100], NUMBER)).as_py():
-        if pc.all(pc.match_substring_regex(filled, NUMBER)).as_py():
-            return _floats(texts.cast(pa.float64())), False
-    elif pc.all(pc.match_substring_regex(filled, _DATE)).as_py():
-        try:
-            return _floats(texts.cast(pa.date32()).view(pa.int32())), True
-        except pa.ArrowInvalid:
-            return None
+    for pattern, kind in ((NUMBER, pa.float64()), (_DATE, pa.date32())):
+        if pc.mean(pc.match_substring_regex(filled[:100], pattern)).as_py() < _MOST:
+            continue  # a first look
+        fit = pc.match_substring_regex(texts, pattern).fill_null(False)
+        if pc.sum(fit).as_py() >= _MOST * len(filled):
+            try:
+                found = pc.if_else(fit, texts, None).cast(kind)
+            except pa.ArrowInvalid:  # such as the 31st of June
+                return None
+            return _floats(found.view(pa.int32()) if pattern == _DATE else found), pattern == _DATE
     return None
 
 
@@ -162,14 +165,17 @@ def _floats(values: Any) -> NDArray[np.float64]:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _may_be_empty(distinct: Distinct) -> bool:
+def _empty(distinct: Distinct) -> NDArray[np.bool_]:
+    """Which of the values are an empty text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     values = _array(distinct)
     if isinstance(values, list):
-        return True
-    return bool(is_text(values.type)) and bool(pc.any(pc.equal(values.cast(pa.large_string()), "")).as_py())
+        return np.array([value == "" if isinstance(value, str) else False for value in values], dtype=bool)
+    if not is_text(values.type):
+        return np.zeros(len(values), dtype=bool)
+    return np.asarray(pc.equal(values.cast(pa.large_string()), "").fill_null(False).to_numpy(zero_copy_only=False))
 
 
 def _compact(codes: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .seen import Seen
-from .twins import percent
+from .twins import counted, percent
 
 __all__ = ["SingledOut", "pair_alone", "singled_out", "widest_pairs"]
 
@@ -34,10 +34,13 @@ class SingledOut:
                 f"no column is released as it is; {percent(self.all_columns)} of the records are alone by all columns"
             )
         named = " and ".join(self.by)
-        two = f"; by two of them at most {percent(self.pair)} ({named}), of {self.pairs:,} pairs looked at"
+        two = (
+            f"; by two columns of it at most {percent(self.pair)} ({named}), of {counted(self.pairs, 'pair')} looked at"
+        )
+        same = f"alone by what is released as it is ({counted(self.columns, 'column')})"
         return (
-            f"alone by the {self.columns:,} columns released as they are: {percent(self.as_they_are)} of the records"
-            f"{two if self.pairs else ''}; by these and the protected ones: {percent(self.all_columns)}"
+            f"{same}: {percent(self.as_they_are)} of the records{two if self.pairs else ''}; "
+            f"by that and the protected columns: {percent(self.all_columns)}"
         )
 
 

@@ -13,7 +13,7 @@ from ..microdata.alike import alike
 from .seen import Seen, seen
 from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
 
-__all__ = ["Finding", "Pair", "Told", "pairs_to_try", "percent", "told_by"]
+__all__ = ["Finding", "Told", "counted", "pairs_to_try", "percent", "told_by"]
 
 MOST_PAIRS = 200  # of columns
 LIKELY = 0.3  # what a pair must tell of the sample to be looked at in all records
@@ -54,7 +54,9 @@ class _Target:
     changed: NDArray[np.bool_] | None = None
 
 
-def told_by(data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[Pair]) -> Told:
+def told_by(
+    data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[tuple[int, int]]
+) -> Told:
     """What each of some columns tells of a protected or removed one, and what pairs of them do.
 
     Pairs are tried on a sample first, and if that is likely, on all records; a column that tells it alone is left out.
@@ -67,23 +69,15 @@ def told_by(data: Microdata, masked: Microdata, name: str, columns: Sequence[See
     ]
     some = few(len(columns[0].codes)) if columns else np.empty(0, np.int64)
     views = [View(view.codes[some], view.places) for view in target.views]
-    for pair in pairs:
-        first, second = columns[pair.first], columns[pair.second]
-        if guilty.isdisjoint((pair.first, pair.second)) and _likely(pair.some, views):
-            names = (first.name, second.name)
-            named.append((names, _found(target, names, [_joined(first, second)])))
+    for a, b in pairs:
+        first, second = columns[a], columns[b]
+        if a in guilty or b in guilty or not _likely(_joined(first, second, some), views):
+            continue
+        names = (first.name, second.name)
+        named.append((names, _found(target, names, [_joined(first, second)])))
     findings = tuple(finding for _, (finding, _) in named if finding is not None)
     most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
     return Told(findings, most, " and ".join(by))
-
-
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two columns by their places in a list, and their combinations in some records, for a first look."""
-
-    first: int
-    second: int
-    some: NDArray[np.int32]
 
 
 def _likely(cells: NDArray[np.int32], views: Iterable[View]) -> bool:
@@ -92,7 +86,7 @@ def _likely(cells: NDArray[np.int32], views: Iterable[View]) -> bool:
     return any(one is not None and one.told >= LIKELY for one in tried)
 
 
-def pairs_to_try(columns: Sequence[Seen]) -> tuple[list[Pair], int]:
+def pairs_to_try(columns: Sequence[Seen]) -> tuple[list[tuple[int, int]], int]:
     """Pairs of columns whose values come together often enough to tell anything, and how many are not looked at.
 
     Those with the fewest combinations come first; a pair with more combinations than records is left out.
@@ -101,10 +95,7 @@ def pairs_to_try(columns: Sequence[Seen]) -> tuple[list[Pair], int]:
     every = [(a, b) for b in range(len(columns)) for a in range(b) if columns[a].size > 1 and columns[b].size > 1]
     sizes = {(a, b): columns[a].size * columns[b].size for a, b in every}
     fit = sorted((pair for pair in every if sizes[pair] <= n), key=lambda pair: sizes[pair])[:MOST_PAIRS]
-    some = few(n)
-    small = [column.codes[some] for column in columns]
-    pairs = [Pair(a, b, _combined(small[a], small[b], columns[b].size)) for a, b in fit]
-    return pairs, len(every) - len(fit)
+    return fit, len(every) - len(fit)
 
 
 # --------------------------------------------------------------------------------------- one column
@@ -114,8 +105,7 @@ def _alone(target: _Target, column: Seen) -> tuple[Finding | None, float]:
     if target.numbers is not None and column.numbers is not None:
         hits = same_number(target.numbers, column.numbers)
         if hits is not None and (target.changed is None or hits[target.changed].mean() >= ENOUGH):
-            share = float(hits.sum() / max(int((~np.isnan(column.numbers)).sum()), 1))
-            words = f"{column.name} is {target.name} in another unit in {percent(share)} of the records"
+            words = f"{column.name} is {target.name} in another unit in {percent(float(hits.mean()))} of the records"
             return Finding((column.name,), target.name, words), 1.0
     return _found(target, (column.name,), cells_of(column.codes, column.numbers))
 
@@ -244,14 +234,15 @@ def _nearest(values: Floats, wanted: Floats, size: int) -> NDArray[np.int32]:
 # --------------------------------------------------------------------------------------- pieces
 
 
-def _joined(first: Seen, second: Seen) -> NDArray[np.int32]:
-    """Two columns as one."""
-    return _combined(first.codes, second.codes, second.size)
+def _joined(first: Seen, second: Seen, rows: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
+    """The number of each combination of two columns, in some or all records; -1 where one of them has no value."""
+    a, b = (one.codes if rows is None else one.codes[rows] for one in (first, second))
+    return np.where((a < 0) | (b < 0), np.int32(-1), a * np.int32(second.size) + b)
 
 
-def _combined(first: NDArray[np.int32], second: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    """The number of each combination of values; -1 where there is none of one of them."""
-    return np.where((first < 0) | (second < 0), np.int32(-1), first * np.int32(size) + second)
+def counted(count: int, what: str) -> str:
+    """A count with its noun: "1 pair", "2,000 records"."""
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def percent(share: float) -> str:
