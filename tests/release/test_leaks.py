@@ -51,6 +51,7 @@ LEAKS = {
     "in a structure": [{"ward": "a", "ref": str(one)} for one in NUMBERS],
     "one duplicate": with_one(NUMBERS, 7, int(NUMBERS[8])),
     "with zeros": [f"{one:012}" for one in NUMBERS],
+    "deep inside": [{"stays": [{"of": [f"no {one}"]}]} for one in NUMBERS],
 }
 
 
@@ -109,6 +110,12 @@ def test_a_description_released_beside_its_protected_code() -> None:
         tm.protect(table, tm.Schema([*first, tm.Attribute("text", role="other")]), tm.Microaggregation(5), seed=1)
 
 
+def test_a_list_that_holds_the_description() -> None:
+    table, first = coded(text=[[TEXTS[one], "x"] for one in CODES])
+    with pytest.raises(tm.PromiseError, match="text tells dx"):
+        tm.protect(table, tm.Schema([*first, tm.Attribute("text", role="other")]), METHOD, seed=1)
+
+
 def test_an_office_that_lies_in_one_district() -> None:
     offices = RNG.integers(0, 80, 1000)
     table = pa.table({"district": [f"d{one % 12}" for one in offices], "office": offices})
@@ -156,6 +163,14 @@ def test_what_the_release_tells_by_itself_is_no_leak() -> None:
             tm.protect(table, schema, method, seed=1)
 
 
+def test_every_guilty_column_is_named() -> None:
+    twins = {f"text{place}": [f"{place} {TEXTS[one]}" for one in CODES] for place in range(12)}
+    table, first = coded(**twins)
+    with pytest.raises(tm.PromiseError, match=r"text0 tells dx: of .*; and so do text8 of dx, text9 of dx") as error:
+        tm.protect(table, tm.Schema([*first, *(tm.Attribute(name, role="other") for name in twins)]), METHOD, seed=1)
+    assert all(name in error.value.message for name in twins)
+
+
 # --------------------------------------------------------------------------------------- accepting
 
 
@@ -168,7 +183,7 @@ def test_what_is_accepted_is_released_and_said(tmp_path: Path) -> None:
     assert check.holds
     assert check.promise.endswith(", but for what the custodian accepted")
     assert "text tells dx" in check.found
-    assert "accepted: texts are public" in check.found
+    assert "Accepted: text: texts are public." in check.found
     assert release.notes[-1] == "accept names age, about which nothing was found: the entry is not needed."
     done = release.write(tmp_path / "out.csv", report=tmp_path / "report.html")
     assert json.loads(done.audit.read_text())["accept"][0] == {"columns": ["text"], "reason": "texts are public"}

@@ -119,19 +119,21 @@ def leak_checks(
 def _judged(promise: str, findings: Sequence[Finding], terms: Terms, looked: str) -> tuple[Check, list[Accepted]]:
     """The check, which holds if nothing was found that is not accepted; and the entries that accept something."""
     by = {one: next((entry for entry in terms.accept if entry.covers(one.columns)), None) for one in findings}
-    broken = [str(one) for one, entry in by.items() if entry is None]
+    broken = [one for one, entry in by.items() if entry is None]
     used = [entry for entry in terms.accept if any(entry.covers(one.columns) for one in findings)]
     if broken:
         return Check(promise, False, _listed(broken)), used
     if used:
-        told = [f"{one} (accepted: {entry.reason})" for one, entry in by.items() if entry is not None]
-        return Check(promise + _ACCEPTED, True, f"{_listed(told)}; {looked}"), used
+        reasons = " ".join(f"Accepted: {one}." for one in used)
+        return Check(promise + _ACCEPTED, True, f"{_listed(list(by))}. {reasons} It {looked}"), used
     return Check(promise, True, looked), used
 
 
-def _listed(findings: Sequence[str]) -> str:
-    more = f"; and {len(findings) - _SHOWN:,} more" if len(findings) > _SHOWN else ""
-    return "; ".join(findings[:_SHOWN]) + more
+def _listed(findings: Sequence[Finding]) -> str:
+    """The first findings in full, and the columns of all others."""
+    told = "; ".join(map(str, findings[:_SHOWN]))
+    rest = [f"{' and '.join(one.columns)} of {one.of}" for one in findings[_SHOWN:]]
+    return f"{told}; and so do {', '.join(rest)}" if rest else told
 
 
 def _where_looked(identifiers: Sequence[str], names: Sequence[str], linked: bool) -> str:

@@ -50,52 +50,44 @@ class Seen:
 
 def seen(frame: Frame, name: str) -> Seen:
     """A column of a table; an empty text is no value."""
-    distinct, texts = _distinct(frame, name)
-    values = _numbers(texts if distinct is None else _array(distinct))
-    codes = _codes(frame, name, distinct)
+    distinct = _distinct(frame, name)
+    found = _numbers(_array(distinct))
     numbers, measured = None, False
-    if values is not None:
-        known, dated = values
-        numbers = np.append(known, np.nan)[codes] if len(known) else np.full(len(codes), np.nan)
+    if found is not None:
+        known, dated = found
+        numbers = np.append(known, np.nan)[distinct.codes]
         present = known[~np.isnan(known)]
         measured = dated or bool((present != np.floor(present)).any())
-    if distinct is not None:
-        codes = np.where(np.append(_empty(distinct), False)[codes], np.int32(-1), codes)
+    codes = np.where(np.append(_empty(distinct), False)[distinct.codes], np.int32(-1), distinct.codes)
     return Seen(name, _compact(codes), numbers, measured)
 
 
 def texts_of(frame: Frame, name: str) -> tuple[NDArray[np.int32], Array]:
-    """The numbers of the values in each record, and the values as texts; lists and structures as what they hold."""
+    """The number of the value in each record, and the values as texts; lists and structures as what they hold."""
     import pyarrow as pa
 
-    distinct, texts = _distinct(frame, name)
-    if distinct is None:
-        return _codes(frame, name, None), texts
+    distinct = _distinct(frame, name)
     values = _array(distinct)
-    if isinstance(values, list) or pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
-        return distinct.codes, pa.array(distinct.spellings, pa.large_string())
     try:
-        return distinct.codes, values.cast(pa.large_string())
+        if not isinstance(values, list) and not pa.types.is_binary(values.type):
+            return distinct.codes, values.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return distinct.codes, pa.array(distinct.spellings, pa.large_string())
+        pass
+    return distinct.codes, pa.array(distinct.spellings, pa.large_string())
 
 
 # --------------------------------------------------------------------------------------- values
 
 
-def _distinct(frame: Frame, name: str) -> tuple[Distinct | None, Array]:
-    """The distinct values of a column, or if it has none such (lists and the like) the texts of its rows."""
+def _distinct(frame: Frame, name: str) -> Distinct:
+    """The distinct values of a column; of lists and structures, the texts of what they hold."""
     import pyarrow as pa
 
     try:
-        return frame.distinct(name), None
+        return frame.distinct(name)
     except DataError:
-        leaves = [" ".join(_leaves(value)) for value in frame.objects(name)]
-        return None, pa.array([text or None for text in leaves], pa.large_string())
-
-
-def _codes(frame: Frame, name: str, distinct: Distinct | None) -> NDArray[np.int32]:
-    return np.arange(frame.n, dtype=np.int32) if distinct is None else distinct.codes
+        texts = [" ".join(_leaves(value)) or None for value in frame.objects(name)]
+        return Distinct.from_arrow(pa.array(texts, pa.large_string()))
 
 
 def _leaves(value: Any) -> Iterator[str]:
