@@ -81,9 +81,12 @@ def identifier_of(data: Microdata, name: str) -> Identifier:
 
 
 def held_in(
-    data: Microdata, released: Frame, column: Seen, identifiers: Sequence[Identifier], linked: bool
+    data: Microdata, released: Frame, column: Seen, identifiers: Sequence[Identifier], linked: bool, as_it_is: bool
 ) -> list[Finding]:
-    """What a released column holds of identifiers; where records are not linked, only what it holds anywhere."""
+    """What a released column holds of identifiers; where records are not linked, only what it holds anywhere.
+
+    Only a column that is released as it is may go one to one with an identifier: codes that a method drew may not.
+    """
     codes, texts = texts_of(released, column.name)
     cells = _Cells(codes, _letters_and_digits(texts), _runs(texts))
     found = []
@@ -92,7 +95,7 @@ def held_in(
         if linked:
             words = _in_row(one, cells, column.name) or _as_number(one, column)
         words = words or _anywhere(data, one, cells.whole, column.name)
-        if linked:
+        if linked and as_it_is:
             words = words or _one_to_one(one, column)
         if words is not None:
             found.append(Finding((column.name,), one.name, words))

@@ -88,7 +88,7 @@ def leak_checks(
     same = [by_name[name] for name in names if name not in protected and name not in following]
 
     identifiers = engine.map(identifier_of, [(data, name) for name in schema.identifiers], "looking for identifiers")
-    items = [(data, released, by_name[name], identifiers, linked) for name in names if identifiers]
+    items = [(data, released, column, identifiers, linked, column in same) for column in columns if identifiers]
     held = [one for found in engine.map(held_in, items, "looking for identifiers") for one in found]
 
     pairs, left_out = pairs_to_try(same)
