@@ -166,6 +166,7 @@ def test_on_every_engine(tmp_path: Path, method: str) -> None:
     assert found[0].release.notes == found[1].release.notes
     release = found[0].release
     assert release.following == ("words",)
+    assert "words holds what belongs to the released dx" in [one.promise for one in release.promise]
     assert "words" not in release.untouched
     assert "words" not in release.evaluate().to_dict()["utility"]["overall"]["each"] if release.linked else True
     for code, words in zip(first["dx"].to_pylist(), first["words"].to_pylist(), strict=True):

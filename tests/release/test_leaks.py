@@ -163,6 +163,16 @@ def test_what_the_release_tells_by_itself_is_no_leak() -> None:
             tm.protect(table, schema, method, seed=1)
 
 
+def test_a_column_that_follows_is_looked_at_too() -> None:
+    """A table with the true texts is not the one that was meant."""
+    table, first = coded(text=[TEXTS[one] for one in CODES])
+    schema = tm.Schema([*first, tm.Attribute("text", role="other", follows="dx")])
+    release = tm.protect(table, schema, tm.Microaggregation(5), seed=1)
+    assert release.verify(release.data) == release.promise
+    with pytest.raises(tm.PromiseError, match=r"text holds what belongs to the released dx \(\d+ cells differ\)"):
+        release.verify(release.data.set_column(2, "text", table["text"]))
+
+
 def test_every_guilty_column_is_named() -> None:
     twins = {f"text{place}": [f"{place} {TEXTS[one]}" for one in CODES] for place in range(12)}
     table, first = coded(**twins)

@@ -14,6 +14,7 @@ from ..microdata import Microdata
 from ..microdata.frames import Frame
 from .accept import Accepted
 from .leaks import NO_IDENTIFIER, NO_TWIN, WAY_OUT, Terms, leak_checks
+from .seen import texts_of
 
 __all__ = ["Found", "check_release", "stop_if_broken", "unchanged_notes"]
 
@@ -46,9 +47,11 @@ def check_release(
         zip(names, engine.map(_changed, [(data, released, name) for name in names], "comparing"), strict=True)
     )
     common = engine.run(_common, data, released, masked, promises, changed, what="checking")
+    following = [(masked.data, released, name) for name in masked.data.following]
+    belonging = engine.map(_belonging, following, "checking")
     leaks = leak_checks(engine, data, released, masked.data, changed, terms, linked=masked.linked)
     found = engine.map(check, [(promise, data, released, masked) for promise in promises], "checking promises")
-    return Found((*common, *leaks.checks, *found), changed, leaks.accepted)
+    return Found((*common, *belonging, *leaks.checks, *found), changed, leaks.accepted)
 
 
 def stop_if_broken(checks: tuple[Check, ...]) -> None:
@@ -95,6 +98,26 @@ def _common(
         ),
         _change(data, masked, promises, changed),
     )
+
+
+def _belonging(masked: Microdata, released: Frame, name: str) -> Check:
+    """A column that follows another one holds what belongs to the released values of that."""
+    expected, found = _texts(Frame(masked.to_column(name)), name), _texts(released, name)
+    differ = sum(a != b for a, b in zip(expected, found, strict=False)) + abs(len(expected) - len(found))
+    return Check(
+        f"{name} holds what belongs to the released {masked.schema[name].follows}",
+        not differ,
+        f"{differ:,} cells differ",
+    )
+
+
+def _texts(frame: Frame, name: str) -> list[str]:
+    """The cells of a column as texts; nothing is an empty one."""
+    if name not in frame.names:
+        return []
+    codes, texts = texts_of(frame, name)
+    listed = [*(text or "" for text in texts.to_pylist()), ""]
+    return [listed[code] for code in codes.tolist()]
 
 
 def _changed(data: Microdata, released: Frame, name: str) -> int:

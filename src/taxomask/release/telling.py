@@ -32,6 +32,7 @@ MISSES = 2.0  # that are added to those seen
 CELL = 8  # records in a row that are looked at together where numbers hardly repeat
 MOST_CELLS = 512  # of such
 MOST_PLACES = 128  # on a scale
+CLOSE = 0.1  # of a scale: guessed rightly
 SAMPLE = 4096  # records that are looked at first
 _DENSE = 8  # cells of a table of counts that is made whole, for each record
 
@@ -101,10 +102,7 @@ def guess(cells: Codes, view: View) -> Guess | None:
         errors, blind = _distances(value, counts, starts, spread, sizes, view.places, guessed)
     weights = counts[guessed].astype(np.float64)
     told, surely = _share_told(errors[guessed], blind[guessed], weights, records, int((sizes[starts] >= 2).sum()))
-    close = 0.0 if view.places is None else 0.1
-    right = float((weights * (1 - np.minimum(errors[guessed], 1))).sum() if view.places is None else
-                  weights[errors[guessed] <= close].sum()) / records  # fmt: skip
-    without = float(weights[blind[guessed] <= close].sum()) / records
+    right, without = (_right(one[guessed], weights, view) / records for one in (errors, blind))
     errors = np.where(guessed, errors, np.nan)
     return Guess(told, surely, right, without, records, used, errors, blind, size)
 
@@ -231,6 +229,12 @@ def _distances(
     total = np.cumsum(np.bincount(value, weights=np.where(guessed, counts, 0), minlength=len(places)))
     median = int(np.searchsorted(total, total[-1] / 2))
     return np.abs(places[guesses] - places[value]), np.abs(places[median] - places[value])
+
+
+def _right(errors: Floats, weights: Floats, view: View) -> float:
+    """How many guesses are right; half of one that was tossed for, and on a scale those within a tenth of it."""
+    rightly = 1 - errors if view.places is None else errors <= CLOSE
+    return float((weights * rightly).sum())
 
 
 def _share_told(errors: Floats, blind: Floats, weights: Floats, records: int, cells: int) -> tuple[float, float]:
