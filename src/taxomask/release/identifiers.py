@@ -196,6 +196,7 @@ def _one_to_one(one: Identifier, column: Seen) -> str | None:
     return f"{column.name} goes one to one with {one.name} in {percent(alone)} of the records that have both"
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # numbers may be as large as they come
 def _numbered(numbers: NDArray[np.float64], counts: NDArray[np.intp]) -> bool:
     """Whether fewer whole numbers repeat than if they were drawn from their range: they were given out one by one."""
     from scipy.stats import poisson

@@ -143,6 +143,7 @@ def ranked(numbers: Floats) -> View:
     return View(codes, (np.cumsum(counts) - counts / 2) / max(int(counts.sum()), 1))
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # numbers may be as large as they come
 def same_number(x: Floats, y: Floats) -> NDArray[np.bool_] | None:
     """Where y is x in another unit: a·x + b, with a and b found from most records; None if it is so by chance only.
 

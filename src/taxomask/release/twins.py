@@ -218,6 +218,7 @@ def _of_numbers(name: str, before: Floats, after: Floats) -> _Target:
     return _Target(name, (View(codes), scale), before, Seen(name, seen_after, after), identity, changed)
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # numbers may be as large as they come
 def _nearest(values: Floats, wanted: Floats, size: int) -> NDArray[np.int32]:
     """The place of the value that is nearest to each wanted one; -1 for none."""
     found = np.full(len(wanted), -1, dtype=np.int32)
