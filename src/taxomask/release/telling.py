@@ -13,8 +13,8 @@ taking 1 from its cell; there is no random split and no seed, and counts of chun
 *Told* is the share of the error of the best constant guess that the column takes away: 0 for nothing, 1 for everything.
 A column in which one cell of ten was replaced by a random one still tells 0.9 of its twin; two normal variables with a
 correlation of 0.8 tell 0.43 of each other's ranks, with 0.9 0.59. The threshold is ``ENOUGH`` = 0.5, and it must be
-passed for sure: by ``SURE`` = 3 standard errors (of a ratio, with two more misses than were seen, and fewer degrees of freedom where
-cells are small), so that a small table or a column that hardly repeats is no twin by chance.
+passed for sure: by ``SURE`` = 3 standard errors (of a ratio, with two more misses than were seen, and fewer degrees of
+freedom where cells are small), so that a small table or a column that hardly repeats is no twin by chance.
 """
 
 from __future__ import annotations
