@@ -107,7 +107,7 @@ def test_an_identifier_under_another_name_is_exit_code_1(run: Run, folder: Path)
     write_plan(folder, ATTRIBUTES + "  - {name: bed, role: other}\n")
     code, _, message = run(*protect(folder))
     assert code == 1
-    assert "bed goes one to one with id" in message
+    assert "id stands in bed in 100.0 % of the records" in message
     assert not (folder / "out.csv").exists()
 
 

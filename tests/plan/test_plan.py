@@ -92,6 +92,11 @@ def test_every_method_can_be_written_and_read() -> None:
         ({"method": []}, "pipeline: methods must be a list of at least one method; got ()."),
         ({"compare": METHOD}, "compare is a list of methods"),
         ({"compare": [{**METHOD, "vary": {"k": 3}}]}, "'vary' lists values of parameters; got {'k': 3}."),
+        ({"limits": {"singled_out": 2}}, "limits: singled_out: input should be less than or equal to 1; got 2."),
+        ({"accept": [{"columns": ["age"]}]}, "accept: an entry has columns and a reason; got {'columns': ['age']}."),
+        ({"accept": [{"columns": ["age"], "reason": ""}]}, "accept: age needs a reason; got ''."),
+        ({"accept": [{"columns": ["aeg"], "reason": "x"}]}, "accept: there is no column 'aeg'.\nDid you mean 'age'?"),
+        ({"accept": "age"}, "accept is a list of columns with a reason; got 'age'."),
         ({"data": "../table.csv"}, "data: '../table.csv' is outside the folder of the plan."),
         ({"output": {"path": "/tmp/out.csv"}}, "output: path: '/tmp/out.csv' is outside the folder of the plan."),
     ],
@@ -169,6 +174,20 @@ def test_folders_of_a_plan_keep_their_slash(tmp_path: Path) -> None:
     read = Plan.from_dict({"attributes": ATTRIBUTES, "data": "in/", "output": {"path": "out/"}}, tmp_path)
     assert read.located("out/") == f"{tmp_path}/out/"
     assert read.located("out") == f"{tmp_path}/out"
+
+
+def test_what_is_accepted_and_who_follows_is_written_as_it_is_read() -> None:
+    content = {
+        "attributes": [*ATTRIBUTES, {"name": "group", "role": "other", "follows": "age"}],
+        "accept": [{"columns": ["group"], "reason": "public"}],
+        "limits": {"singled_out": 0.1},
+    }
+    assert Plan.from_dict(content).to_dict() == content
+    assert Plan.from_dict(content).attributes["group"].follows == "age"
+    known = plan_json_schema()["properties"]
+    assert known["accept"]["items"]["required"] == ["columns", "reason"]
+    assert "follows" in known["attributes"]["anyOf"][0]["items"]["properties"]
+    assert "singled_out" in known["limits"]["properties"]
 
 
 def test_the_json_schema_knows_engines() -> None:

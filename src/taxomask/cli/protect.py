@@ -62,6 +62,7 @@ def protect(
                 "note": str(written.note),
                 "report": str(outcome.report) if outcome.report else None,
                 "checks": [vars(check) for check in written.checks],
+                "accepted": [one.to_dict() for one in outcome.release.accepted],
                 "notes": list(outcome.release.notes),
                 "numbers": outcome.evaluation.to_dict()["headline"] if outcome.evaluation else None,
             }
@@ -75,6 +76,8 @@ def protect(
     if "practice" in outcome.release.audit:
         print(f"{outcome.release.audit['practice'].capitalize()}.")
     print_facts("Written, after it was read back and checked:", facts)
+    if outcome.release.accepted:
+        print_facts("\nAccepted, though it may tell more", [("", str(one)) for one in outcome.release.accepted])
     print_facts("\nPromises", [("", str(check)) for check in written.checks])
     notes = outcome.release.to_know()
     if notes:

@@ -177,7 +177,7 @@ def _check_coded(data: Microdata) -> None:
     other = [
         name
         for name, attribute in data.schema.items()
-        if name not in data.columns and attribute.role != Role.IDENTIFIER
+        if name not in data.columns and attribute.role != Role.IDENTIFIER and attribute.follows is None
     ]
     if other:
         raise SchemaError(

@@ -88,6 +88,9 @@ class Attribute:
     decimals
         How many decimals the released numbers of a continuous attribute have at most. By default two more than the
         original values have; ``"exact"``: they are not rounded.
+    follows
+        The column whose released value this one belongs to, such as the code of a description: what is released is the
+        text that belongs to the released code. Such a column has the role ``"other"`` and no kind.
     note
         A comment for people.
 
@@ -113,6 +116,7 @@ class Attribute:
     unmapped: str = "error"
     decimals: int | Literal["exact"] | None = None
     note: str = ""
+    follows: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -126,6 +130,7 @@ class Attribute:
         self._check_decimals()
         self._check_order()
         self._check_taxonomy()
+        self._check_follows()
         if self.kind is None and self.role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
             raise self._error(f"a {self.role} needs a kind.", f"Choose one of {listing(map(str, Kind))}.")
 
@@ -209,6 +214,20 @@ class Attribute:
                 "Leave it out to release two decimals more than the original values have.",
             )
         self._set("decimals", given if given == "exact" else int(given))
+
+    def _check_follows(self) -> None:
+        if self.follows is None:
+            return
+        if not isinstance(self.follows, str) or self.follows == self.name:
+            raise self._error(
+                f"follows must be the name of another column; got {self.follows!r}.", "Name the column of the codes."
+            )
+        if self.role != Role.OTHER or self.kind is not None:
+            raise self._error(
+                f"a column that follows another has the role 'other' and no kind; got role {_shown(self.role)} and "
+                f"kind {_shown(self.kind)}.",
+                "What protects the column that it follows protects it too.",
+            )
 
     def _check_order(self) -> None:
         if self.kind != Kind.ORDINAL:

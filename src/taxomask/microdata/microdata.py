@@ -17,6 +17,7 @@ from .casting import Values, fit, grain, is_temporal, value_range
 from .coding import Note, code
 from .columns import CategoricalColumn, Column, ContinuousColumn
 from .distinct import Distinct
+from .follow import Followed, followed
 from .frames import Frame
 from .numeric import is_text, write_numbers
 from .schema import Schema
@@ -148,13 +149,15 @@ class Microdata:
     def to_frame(self) -> Any:
         """The table as it may leave the house: without identifiers, the same kind of table as the original.
 
-        Only replaced columns are decoded; all others are passed through as they are. In a replaced column a
+        Only replaced columns are decoded, and those that follow them take the values that belong to theirs; all others
+        are passed through as they are. In a replaced column a
         missing value is written as the original column writes it: empty, or the marker that it uses
         throughout.
         """
         self.schema.check_decided()
         drop = self.schema.identifiers
-        replaced = {name: self._decode(name) for name in self.columns if name in self._replaced}
+        replaced: dict[str, Values] = {name: self._decode(name) for name in self.columns if name in self._replaced}
+        replaced |= {name: self.followed(name).values for name in self.following}
         return self._frame.rebuild(replaced, rows=self._kept_rows(), drop=drop)
 
     def seen(self) -> Frame:
@@ -167,9 +170,19 @@ class Microdata:
     def to_column(self, name: str) -> Any:
         """One column of `to_frame`, as a table of its own."""
         drop = [other for other in self._frame.names if other != name]
-        return self._frame.rebuild(
-            {name: self._decode(name)} if name in self._replaced else {}, rows=self._kept_rows(), drop=drop
-        )
+        replaced: dict[str, Values] = {name: self._decode(name)} if name in self._replaced else {}
+        if name in self.following:
+            replaced = {name: self.followed(name).values}
+        return self._frame.rebuild(replaced, rows=self._kept_rows(), drop=drop)
+
+    @property
+    def following(self) -> tuple[str, ...]:
+        """The columns that follow one that was replaced."""
+        return self.schema.following(self._replaced)
+
+    def followed(self, name: str) -> Followed:
+        """A column that follows one that was replaced, as it is released."""
+        return followed(self._frame, self.schema, self.columns, name)
 
     def to_arrow(self, name: str) -> Any:
         """The same as a pyarrow table, whatever the table came as."""

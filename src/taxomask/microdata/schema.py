@@ -58,6 +58,7 @@ class Schema(Mapping[str, Attribute]):
                     f"attribute {attribute.name!r} is described twice.", hint="Describe every column once."
                 )
             self._attributes[attribute.name] = attribute
+        self._check_follows()
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Schema:
@@ -166,6 +167,41 @@ class Schema(Mapping[str, Attribute]):
                 "(protected), or other (released as it is): in the plan; with `taxomask inspect --role NAME=ROLE`, "
                 "where --role '*=other' stands for all of them; or with schema.decide({…}) in Python.",
             )
+
+    # ----------------------------------------------------------------------------------- who follows whom
+
+    def following(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The columns that follow one of these, or one that follows it, and so on."""
+        leaders = set(names)
+        return tuple(name for name in self if leaders.intersection(self._led_by(name)))
+
+    def _led_by(self, name: str) -> list[str]:
+        """What a column follows, and what that follows, and so on."""
+        found: list[str] = []
+        while (leader := self[name].follows) is not None and leader not in found:
+            found.append(leader)
+            name = leader
+        return found
+
+    def _check_follows(self) -> None:
+        for name, attribute in self.items():
+            if attribute.follows is None:
+                continue
+            if attribute.follows not in self:
+                raise SchemaError(
+                    f"attribute {name!r} follows {attribute.follows!r}, which is not described.",
+                    hint=did_you_mean(attribute.follows, [one for one in self if one != name]),
+                )
+            if self[attribute.follows].role == Role.IDENTIFIER:
+                raise SchemaError(
+                    f"attribute {name!r} follows {attribute.follows!r}, an identifier, which is never released.",
+                    hint="Make it an identifier too, or let it follow another column.",
+                )
+            if name in self._led_by(name):
+                raise SchemaError(
+                    f"attribute {name!r} follows itself, by way of {listing(self._led_by(name)[:-1])}.",
+                    hint="One of these columns must follow none.",
+                )
 
     # ----------------------------------------------------------------------------------- changing and writing
 

@@ -17,6 +17,7 @@ from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.files import is_address, shown
 from ..microdata.yaml_file import read_yaml
+from ..release.accept import Accepted, accepted_entries
 from ..taxonomy.distances import DISTANCES
 
 __all__ = ["EngineChoice", "Limits", "Output", "Plan", "make_method", "plan_json_schema", "vary"]
@@ -40,6 +41,12 @@ class Limits(_Part):
     )
     worst_loss: float | None = Field(
         None, ge=0, description="The largest acceptable loss of the protected column that loses most."
+    )
+    singled_out: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="The largest acceptable share of records that are alone by the columns released as they are.",
     )
 
 
@@ -89,7 +96,8 @@ class Plan(_Part):
     data: str | None = None
     seed: int | None = Field(None, ge=0)
     practice: bool = False
-    limits: Limits = Limits(risk=None, loss=None, worst_loss=None)
+    limits: Limits = Limits(risk=None, loss=None, worst_loss=None, singled_out=None)
+    accept: tuple[Accepted, ...] = ()
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
     folder: Path = Field(Path(), exclude=True)
@@ -132,6 +140,7 @@ class Plan(_Part):
         _check_files(content, Path(folder), outside=outside)
         given = {key: value for key, value in content.items() if value is not None}
         given["attributes"] = Schema.from_entries(content.get("attributes"), Path(folder))
+        given["accept"] = accepted_entries(given.get("accept", ()), given["attributes"])
         if isinstance(given.get("engine"), str):
             given["engine"] = {"name": given["engine"]}
         if "method" in given:
@@ -158,7 +167,8 @@ class Plan(_Part):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
-        rest = self.model_dump(exclude={"attributes", "method", "compare", "folder"}, exclude_defaults=True)
+        rest = self.model_dump(exclude={"attributes", "method", "compare", "accept", "folder"}, exclude_defaults=True)
+        rest |= {"accept": [one.to_dict() for one in self.accept]} if self.accept else {}
         methods = {"method": self.method.to_dict()} if self.method is not None else {}
         grid = {"compare": [one.to_dict() for one in self.compare]} if self.compare else {}
         return {**self.attributes.to_dict(self.folder), **methods, **grid, **rest}
@@ -325,10 +335,25 @@ def plan_json_schema() -> dict[str, Any]:
             "seed": {"type": "integer", "minimum": 0},
             "practice": {"type": "boolean", "description": "Not for release: a seed that can be guessed is accepted."},
             "limits": Limits.model_json_schema(),
+            "accept": _accept_schema(),
             "output": Output.model_json_schema(),
             "engine": {"anyOf": [{"enum": ["memory", "local", "dask"]}, EngineChoice.model_json_schema()]},
         },
         "$defs": {"method": one, **{str(schema["title"]): schema for schema in methods}},
+    }
+
+
+def _accept_schema() -> dict[str, Any]:
+    columns = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    return {
+        "type": "array",
+        "description": "What the leak check finds and a person has looked at and accepts.",
+        "items": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["columns", "reason"],
+            "properties": {"columns": columns, "reason": {"type": "string", "minLength": 1}},
+        },
     }
 
 
@@ -352,6 +377,7 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "unmapped": {"enum": list(UNMAPPED)},
             "decimals": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST_DECIMALS}, {"const": "exact"}]},
             "note": text,
+            "follows": text,
         },
     }
 

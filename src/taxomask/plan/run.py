@@ -18,6 +18,7 @@ from ..methods import Check, Method
 from ..microdata import Kind, Microdata
 from ..microdata.files import Source, format_of, is_address, open_table, shown
 from ..release import Publication, Release, protect_on
+from ..release.leaks import Terms
 from ..release.places import check_place, is_folder
 from ..release.randomness import check_secret
 from ..release.write import Options, write
@@ -87,7 +88,8 @@ def run(
             _check_place(Path(path), data or (plan.data and plan.located(plan.data)), force=force)
     with _table(plan, data, target, progress) as (source, engine, table):
         with naming(source):
-            release = _protected(engine, table, plan.method, plan.seed)
+            terms = Terms(plan.accept, plan.limits.singled_out)
+            release = _protected(engine, table, plan.method, plan.seed, terms)
         evaluation = _measured(plan, release, page, progress)
         if progress is not None:
             progress(0.0, "writing")
@@ -149,7 +151,7 @@ def open_workers(choice: EngineChoice) -> Workers:
     return DaskCluster(choice.scheduler, choice.workers) if choice.name == "dask" else Threads(choice.workers)
 
 
-def _protected(engine: Engine, data: Microdata, method: Method, seed: int | None) -> Release:
+def _protected(engine: Engine, data: Microdata, method: Method, seed: int | None, terms: Terms) -> Release:
     """The release; an error if there is not a single value to protect.
 
     Such a table is the wrong one, or what means missing is listed wrongly.
@@ -160,12 +162,13 @@ def _protected(engine: Engine, data: Microdata, method: Method, seed: int | None
             f"no row has a value in {', '.join(map(repr, names))}: there is nothing to protect.",
             hint="Check the file, and what the plan lists as missing.",
         )
-    return protect_on(engine, data, method, seed=seed)
+    return protect_on(engine, data, method, seed=seed, terms=terms)
 
 
 def _measured(plan: Plan, release: Release, page: str | None, progress: Told | None) -> Evaluation | None:
     """What a release costs and risks, if a report or the limits ask for it; an error if it is beyond the limits."""
-    if not page and plan.limits == Limits(risk=None, loss=None, worst_loss=None):
+    limits = plan.limits
+    if not page and limits.risk is None and limits.loss is None and limits.worst_loss is None:
         return None
     evaluation = release.evaluate(progress=None if progress is None else lambda done: progress(done, "measuring"))
     _stop_if_beyond(plan.limits, evaluation)

@@ -14,7 +14,9 @@ from ..methods._kept import differs, released_column
 from ..methods.base import check
 from ..microdata import Microdata
 from ..microdata.frames import Frame
-from .identifiers import identifier_checks
+from .accept import Accepted
+from .leaks import NO_IDENTIFIER, NO_TWIN, WAY_OUT, Terms, leak_checks
+from .seen import texts_of
 
 __all__ = ["Found", "check_release", "stop_if_broken", "unchanged_notes"]
 
@@ -27,10 +29,17 @@ class Found:
 
     checks: tuple[Check, ...]
     changed: Mapping[str, int]
+    accepted: tuple[Accepted, ...] = ()
 
 
 def check_release(
-    engine: Engine, data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...], copy: int = 0
+    engine: Engine,
+    data: Microdata,
+    released: Frame,
+    masked: Masked,
+    promises: tuple[Promise, ...],
+    terms: Terms,
+    copy: int = 0,
 ) -> Found:
     """Check a table that is about to be released: one of several copies, or the only one."""
     if masked.copies:
@@ -40,21 +49,26 @@ def check_release(
         zip(names, engine.map(_changed, [(data, released, name) for name in names], "comparing"), strict=True)
     )
     common = engine.run(_common, data, released, masked, promises, changed, what="checking")
+    following = [(masked.data, released, name) for name in masked.data.following]
+    belonging = engine.map(_belonging, following, "checking")
+    leaks = leak_checks(engine, data, released, masked.data, changed, terms, linked=masked.linked)
     gaps = engine.run(_missing, data, released, names, what="checking") if masked.linked else ()
     found = engine.map(check, [(promise, data, released, masked) for promise in promises], "checking promises")
-    return Found((*common, *gaps, *found), changed)
+    return Found((*common, *belonging, *leaks.checks, *gaps, *found), changed, leaks.accepted)
 
 
 def stop_if_broken(checks: tuple[Check, ...]) -> None:
     """An error that says which checks do not hold, if there are such."""
     broken = [check for check in checks if not check.holds]
     if broken:
-        advice = (
-            "Choose stronger parameters or other columns; where a random method left a small table as it is by chance, "
-            "another seed."
-            if all(check.promise == _SOME_CHANGE for check in broken)
-            else "Change the parameters of the method or the roles of the columns; if that does not help, report a bug."
-        )
+        advice = "Change the parameters of the method or the roles of the columns; if that does not help, report a bug."
+        if all(check.promise == _SOME_CHANGE for check in broken):
+            advice = (
+                "Choose stronger parameters or other columns; where a random method left a small table as it is by "
+                "chance, another seed."
+            )
+        elif all(check.promise in (NO_IDENTIFIER, NO_TWIN) for check in broken):
+            advice = WAY_OUT
         raise PromiseError(
             "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
             hint=f"Nothing was released. {advice}",
@@ -73,11 +87,13 @@ def _common(
     data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...], changed: Mapping[str, int]
 ) -> tuple[Check, ...]:
     """What every release must be: without identifiers, whole, and not the original table."""
-    expected = [name for name in data.schema if name not in data.schema.identifiers]
-    untouched = [name for name in expected if name not in changed]
+    identifiers = data.schema.identifiers
+    expected = [name for name in data.schema if name not in identifiers]
     records = data.n if masked.linked else masked.data.n
+    leaked = [name for name in released.names if name in identifiers]
+    left_out = f"left out: {', '.join(identifiers)}" if identifiers else "the plan names none"
     return (
-        *identifier_checks(data, released, untouched),
+        Check("no column of identifiers is released", not leaked, ", ".join(leaked) or left_out),
         Check(
             "the same columns and number of records" if masked.linked else "the same columns",
             sorted(released.names) == sorted(expected) and released.n == records,
@@ -112,6 +128,26 @@ def _missing(data: Microdata, released: Frame, names: tuple[str, ...]) -> tuple[
             f"{100 * alone / data.n:.2g} %",
         ),
     )
+
+
+def _belonging(masked: Microdata, released: Frame, name: str) -> Check:
+    """A column that follows another one holds what belongs to the released values of that."""
+    expected, found = _texts(Frame(masked.to_column(name)), name), _texts(released, name)
+    differ = sum(a != b for a, b in zip(expected, found, strict=False)) + abs(len(expected) - len(found))
+    return Check(
+        f"{name} holds what belongs to the released {masked.schema[name].follows}",
+        not differ,
+        f"{differ:,} cells differ",
+    )
+
+
+def _texts(frame: Frame, name: str) -> list[str]:
+    """The cells of a column as texts; nothing is an empty one."""
+    if name not in frame.names:
+        return []
+    codes, texts = texts_of(frame, name)
+    listed = [*(text or "" for text in texts.to_pylist()), ""]
+    return [listed[code] for code in codes.tolist()]
 
 
 def _changed(data: Microdata, released: Frame, name: str) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..methods import Method, Pipeline, ReverseMapping
+from .leaks import COUNTED
 from .release import Release
 
 __all__ = ["methodology"]
@@ -15,21 +18,25 @@ def methodology(release: Release) -> str:
     strength of noise would help to undo it. So do the seed and every figure that was computed from the original.
     """
     schema = release.original.schema
-    changed = list(release.protected)
-    same = [name for name in schema if name not in (*changed, *schema.identifiers)]
     steps = "\n".join(f"- {one.about} ({one.reference})" for one in _steps(release.method))
-    held = dict.fromkeys(check.promise for check in release.promise if not check.promise.endswith(": nothing"))
+    held = dict.fromkeys(
+        check.promise
+        for check in release.promise
+        if not check.promise.endswith(": nothing") and check.promise != COUNTED
+    )
     promises = "\n".join(f"- {promise}" for promise in held)
     practice = f"**{one.capitalize()}.**\n\n" if (one := release.audit.get("practice")) else ""
     return (
         f"{practice}# How this table was protected\n\n"
         f"The table describes {release.released.n:,} records. Before its release it was protected with taxomask:\n\n"
         f"{steps}\n\n"
-        f"Protected columns: {_listed(changed)}.\n"
-        f"Columns released as they were collected: {_listed(same)}.\n"
+        f"Protected columns: {_listed(release.protected)}.\n"
+        f"{_following(release)}"
+        f"Columns released as they were collected: {_listed(release.untouched)}.\n"
         f"Columns that identify people were removed ({len(schema.identifiers)}).\n\n"
         "What holds for this table, checked on the table itself before it was released:\n\n"
         f"{promises}\n\n"
+        f"{_accepted(release)}"
         "Values of protected columns need not be those of the person whom a record describes. Use the table for "
         "results about groups, not for statements about single records.\n"
     )
@@ -43,5 +50,19 @@ def _steps(method: Method) -> list[Method]:
     return [method]
 
 
-def _listed(names: list[str]) -> str:
+def _following(release: Release) -> str:
+    schema = release.original.schema
+    named = [f"{name} (that of {schema[name].follows})" for name in release.following]
+    return f"Columns that hold what belongs to a protected one: {_listed(named)}.\n" if named else ""
+
+
+def _accepted(release: Release) -> str:
+    """What was found to tell more than was meant, and why it was released nevertheless."""
+    if not release.accepted:
+        return ""
+    lines = "\n".join(f"- {one}" for one in release.accepted)
+    return f"Columns that may tell more about protected or removed ones, and why they were accepted:\n\n{lines}\n\n"
+
+
+def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"

@@ -6,6 +6,7 @@ import hashlib
 import io
 import platform
 import time
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ..methods import Method, Progress
 from ..methods.decimals import rounded
 from ..microdata import Microdata, Schema
 from ..microdata.frames import Frame
+from .accept import accepted_entries
+from .leaks import Terms
 from .randomness import draws_of, generator, new_seed
 from .release import Release
 
@@ -25,7 +28,13 @@ __all__ = ["fingerprint", "protect", "protect_on"]
 
 
 def protect(
-    frame: Any, schema: Schema, method: Method, *, seed: int | None = None, progress: Progress | None = None
+    frame: Any,
+    schema: Schema,
+    method: Method,
+    *,
+    seed: int | None = None,
+    accept: Iterable[Mapping[str, Any]] = (),
+    progress: Progress | None = None,
 ) -> Release:
     """Protect a table.
 
@@ -41,6 +50,9 @@ def protect(
         For a release that can be repeated; by default the operating system gives one. It is kept in the audit only. All
         random choices follow from it, the method with its parameters, and the table. Only one of 2**64 or more is a
         secret: `Release.write` refuses smaller ones.
+    accept
+        What you have looked at and accept of what the leak check finds, each with a reason:
+        ``[{"columns": ["office"], "reason": "offices are public"}]``.
     progress
         Called from time to time with the fraction of the masking that is done.
 
@@ -49,24 +61,29 @@ def protect(
     SchemaError
         If the role of a column is undecided.
     PromiseError
-        If something that the method promises does not hold on the table about to be released, or if the method changed
-        nothing in the columns that it should protect. Nothing is returned then.
+        If something that the method promises does not hold on the table about to be released, if the method changed
+        nothing in the columns that it should protect, or if a column lets out what was protected or removed. Nothing is
+        returned then.
     """
     schema.check_decided()
     data = Microdata.of(frame, schema)
-    release = protect_on(Memory().telling(progress), data, method, seed=seed)
+    terms = Terms(accepted_entries(accept, schema))
+    release = protect_on(Memory().telling(progress), data, method, seed=seed, terms=terms)
     frames = release.copies or (release.data,)
     return release.found([release.check(Frame(copy), number) for number, copy in enumerate(frames)])
 
 
 @one_thread()
-def protect_on(engine: Engine, data: Microdata, method: Method, *, seed: int | None = None) -> Release:
+def protect_on(
+    engine: Engine, data: Microdata, method: Method, *, seed: int | None = None, terms: Terms | None = None
+) -> Release:
     """Mask a coded table, wherever it lies. Nothing is checked yet: see `Release.check`."""
     data.schema.check_decided()
     seed = new_seed() if seed is None else check_integer("seed", seed, at_least=0)
     started = time.time()
     method.check_parameters()
     draws = draws_of(engine, data, method, seed)
+    terms = terms or Terms()
     promises = method.promises(data)
     masked = rounded(engine, data, method.mask_on(engine, data, generator(draws, "masking")), method, promises)
     audit = {
@@ -74,6 +91,7 @@ def protect_on(engine: Engine, data: Microdata, method: Method, *, seed: int | N
         "parameters": method.parameters(),
         "seed": seed,
         "draws": draws,
+        "accept": [one.to_dict() for one in terms.accept],
         "versions": {"taxomask": __version__, "python": platform.python_version(), "numpy": np.__version__},
         "sha256": {
             "original": fingerprint(engine, data.frame),
@@ -82,8 +100,14 @@ def protect_on(engine: Engine, data: Microdata, method: Method, *, seed: int | N
         "started": started,
         "seconds": time.time() - started,
     }
-    notes = (*(str(note) for note in data.notes), *masked.notes, *_untouched_notes(data, masked.data))
-    return Release(method, data, (), notes, audit, masked, promises, engine)
+    following = [(masked.data, name) for name in masked.data.following]
+    notes = (
+        *(str(note) for note in data.notes),
+        *masked.notes,
+        *_untouched_notes(data, masked.data),
+        *(note for note in engine.map(_following_note, following, "following") if note),
+    )
+    return Release(method, data, (), notes, audit, masked, promises, engine, terms)
 
 
 def fingerprint(engine: Engine, frame: Frame) -> str:
@@ -132,3 +156,14 @@ def _untouched_notes(data: Microdata, masked: Microdata) -> tuple[str, ...]:
     if not same:
         return ()
     return (f"Released as they are, though quasi-identifiers: {', '.join(same)}. No promise covers them.",)
+
+
+def _following_note(data: Microdata, name: str) -> str:
+    """What became of a column that follows another one, if not every cell found the value that belongs there."""
+    found, leader = data.followed(name), data.schema[name].follows
+    said = []
+    if found.labelled:
+        said.append(f"{found.labelled:,} cells hold what the taxonomy says")
+    if found.emptied:
+        said.append(f"{found.emptied:,} cells hold nothing")
+    return f"{name} follows {leader}: {', '.join(said)}, as the released {leader} does not occur." if said else ""

@@ -19,7 +19,9 @@ from ..methods import Check, Masked, Method, Progress, Promise
 from ..microdata import Microdata
 from ..microdata.coding import Note
 from ..microdata.frames import Frame
+from .accept import Accepted, unneeded_notes
 from .checks import Found, check_release, stop_if_broken, unchanged_notes
+from .leaks import Terms
 from .places import check_place
 from .randomness import check_secret
 
@@ -50,6 +52,8 @@ class Release:
         What became of missing and unmapped values, and what else the custodian should know.
     audit
         The private record: method, parameters, seed, versions, hashes and timings.
+    accepted
+        What the leak check found and the custodian accepted, with the reasons.
     """
 
     method: Method
@@ -60,6 +64,8 @@ class Release:
     _masked: Masked
     _promises: tuple[Promise, ...]
     _engine: Engine = field(default_factory=Memory)
+    _terms: Terms = field(default_factory=Terms)
+    accepted: tuple[Accepted, ...] = ()
 
     def __repr__(self) -> str:
         return line(
@@ -68,14 +74,13 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        schema, changed = self.original.schema, self.protected
-        same = [name for name in schema if name not in (*changed, *schema.identifiers)]
         facts = [
             ("method", self.method.name),
             ("records", f"{self.released.n:,}"),
-            ("protected", few(changed, 30) or "none"),
-            ("released as they are", few(same, 30) or "none"),
-            ("removed (identifiers)", few(schema.identifiers, 30) or "none"),
+            *(("accepted", str(one)) for one in self.accepted),
+            ("protected", few(self.protected, 30) or "none"),
+            ("released as they are", few(self.untouched, 30) or "none"),
+            ("removed (identifiers)", few(self.original.schema.identifiers, 30) or "none"),
             *(("to know", note) for note in self.notes),
         ]
         rows = [("holds" if one.holds else "DOES NOT HOLD", one.promise, one.found) for one in self.promise]
@@ -119,6 +124,17 @@ class Release:
         """The columns that the method replaced."""
         return self.released.changed_from(self.original)
 
+    @property
+    def following(self) -> tuple[str, ...]:
+        """The columns that follow one that the method replaced: they hold what belongs to its released values."""
+        return self.released.following
+
+    @property
+    def untouched(self) -> tuple[str, ...]:
+        """The columns that are released as they are."""
+        gone = (*self.protected, *self.following, *self.original.schema.identifiers)
+        return tuple(name for name in self.original.schema if name not in gone)
+
     def verify(self, table: Any, copy: int = 0) -> tuple[Check, ...]:
         """Check all that was promised once more, on a table with the rows of ``data``, such as one read from a file.
 
@@ -133,15 +149,16 @@ class Release:
 
     def check(self, released: Frame, copy: int = 0) -> Found:
         """Check a table with the rows of ``data``; what was found, be it as promised or not."""
-        return check_release(self._engine, self.original, released, self._masked, self._promises, copy)
+        return check_release(self._engine, self.original, released, self._masked, self._promises, self._terms, copy)
 
     def found(self, found: list[Found]) -> Release:
         """The release with what was found on each of its copies; an error if something does not hold."""
         checks = tuple(check for one in found for check in one.checks)
         stop_if_broken(checks)
-        notes = (*self.notes, *unchanged_notes(found[0].changed))
+        accepted = tuple(entry for entry in self._terms.accept if any(entry in one.accepted for one in found))
+        notes = (*self.notes, *unchanged_notes(found[0].changed), *unneeded_notes(self._terms.accept, accepted))
         audit = {**self.audit, "checks": [vars(check) for check in checks]}
-        checked = replace(self, promise=checks, notes=notes, audit=audit)
+        checked = replace(self, promise=checks, notes=notes, audit=audit, accepted=accepted)
         vars(checked).update({name: vars(self)[name] for name in ("data", "copies") if name in vars(self)})  # made once
         return checked
 
@@ -155,14 +172,15 @@ class Release:
 
     def facts(self) -> dict[str, Any]:
         """How the table was protected, in the words of a report."""
-        schema, changed = self.original.schema, self.protected
-        same = [name for name in schema if name not in changed and name not in schema.identifiers]
+        schema = self.original.schema
         return {
             "words": f"{self.method.about} ({self.method})",
             "records": f"{self.original.n:,}",
-            "protected": ", ".join(changed) or "none",
-            "untouched": ", ".join(same) or "none",
+            "protected": ", ".join(self.protected) or "none",
+            "following": ", ".join(f"{name} ({schema[name].follows})" for name in self.following),
+            "untouched": ", ".join(self.untouched) or "none",
             "removed": ", ".join(schema.identifiers) or "none",
+            "accepted": [str(one) for one in self.accepted],
             "checks": self.promise,
             "notes": self.to_know(),
             "practice": self.audit.get("practice", ""),

@@ -1,0 +1,164 @@
+"""What else a release lets out: identifiers in other columns, twins of protected columns, and records that stand alone.
+
+The promises of a method are about the columns that it changed. This check looks at the others, on the table that is
+about to be released: `identifiers` for values of identifiers, `twins` for columns released as they are that tell what
+was protected or removed, `singled_out` for records that nothing hides. The first two stop a release unless a person has
+accepted what was found, with a reason; the last does so only under a limit of the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..engines import Engine
+from ..methods import Check
+from ..microdata import Microdata
+from ..microdata.frames import Frame
+from .accept import Accepted
+from .identifiers import held_in, identifier_of
+from .seen import Seen, seen
+from .singled_out import pair_alone, singled_out, widest_pairs
+from .telling import ENOUGH
+from .twins import Finding, Told, counted, pairs_to_try, told_by
+
+__all__ = ["COUNTED", "NO_IDENTIFIER", "NO_TWIN", "WAY_OUT", "Leaks", "Terms", "leak_checks"]
+
+NO_IDENTIFIER = "no value of an identifier was found in another column"
+NO_TWIN = "no column released as it is was found to tell a protected or removed one"
+COUNTED = "how many records are alone was counted"
+WAY_OUT = (
+    "For each column that lets something out: protect it together with what it tells; let it follow that column "
+    "(follows: …); drop it (role: identifier); or accept it, with a reason (accept: [{columns: […], reason: …}])."
+)
+_ACCEPTED = ", but for what the custodian accepted"
+_SHOWN = 8  # findings that are told one by one
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a custodian accepts, and the largest share of records that may be alone by columns released as they are."""
+
+    accept: tuple[Accepted, ...] = ()
+    singled_out: float | None = None
+
+
+@dataclass(frozen=True)
+class Leaks:
+    """The checks, and the entries that accept something that was found."""
+
+    checks: tuple[Check, ...]
+    accepted: tuple[Accepted, ...] = ()
+
+
+def leak_checks(
+    engine: Engine,
+    data: Microdata,
+    released: Frame,
+    masked: Microdata,
+    changed: Mapping[str, int],
+    terms: Terms,
+    *,
+    linked: bool,
+) -> Leaks:
+    """Look for leaks in a table that is about to be released.
+
+    Parameters
+    ----------
+    engine
+        Where the columns are, and who looks at them.
+    data, masked
+        The table as it was, and as the method left it.
+    released
+        The table about to be released, its rows in the order of ``data``.
+    changed
+        How many cells of each column that the method replaced are not as they were.
+    terms
+        What is accepted, and the limit.
+    linked
+        Whether row i of the release describes record i of the original; else rows tell nothing about each other.
+    """
+    schema = data.schema
+    linked = linked and released.n == data.n
+    names = [name for name in released.names if name in schema and name not in schema.identifiers]
+    protected = [name for name in names if changed.get(name)]
+    following = [name for name in schema.following(protected) if name in names]
+    columns: list[Seen] = engine.map(seen, [(released, name) for name in names], "looking for leaks")
+    by_name = dict(zip(names, columns, strict=True))
+    same = [by_name[name] for name in names if name not in protected and name not in following]
+
+    identifiers = engine.map(identifier_of, [(data, name) for name in schema.identifiers], "looking for identifiers")
+    items = [(data, released, column, identifiers, linked, column in same) for column in columns if identifiers]
+    held = [one for found in engine.map(held_in, items, "looking for identifiers") for one in found]
+
+    pairs, left_out = pairs_to_try(same)
+    targets = [*schema.identifiers, *protected] if linked and same else []
+    known = {(one.columns, one.of) for one in held}
+    told: list[Told] = engine.map(told_by, [(data, masked, name, same, pairs) for name in targets], "looking for twins")
+    twins = [one for found in told for one in found.findings if (one.columns, one.of) not in known]
+
+    two = widest_pairs(same)
+    alone = engine.map(pair_alone, [(same[a], same[b]) for a, b in two], "counting who is alone")
+    rest = [by_name[name] for name in names if name in protected or name in following]
+    single = engine.run(singled_out, same, rest, two, alone, what="counting who is alone")
+
+    judged = []
+    sought = [one.name for one in identifiers if linked or one.letters]
+    if sought:
+        judged.append(_judged(NO_IDENTIFIER, held, terms, _where_looked(sought, names, linked)))
+    if targets:
+        judged.append(_judged(NO_TWIN, twins, terms, _how_looked(targets, same, pairs, left_out, told)))
+    counted = Check(COUNTED, True, str(single))
+    if terms.singled_out is not None:
+        promise = f"at most {terms.singled_out:.4g} of the records are alone by the columns released as they are"
+        counted = Check(promise, single.as_they_are <= terms.singled_out, str(single))
+    used = [entry for entry in terms.accept if any(entry in accepted for _, accepted in judged)]
+    return Leaks((*(check for check, _ in judged), counted), tuple(used))
+
+
+def _judged(promise: str, findings: Sequence[Finding], terms: Terms, looked: str) -> tuple[Check, list[Accepted]]:
+    """The check, which holds if nothing was found that is not accepted; and the entries that accept something."""
+    by = {one: next((entry for entry in terms.accept if entry.covers(one.columns)), None) for one in findings}
+    broken = [one for one, entry in by.items() if entry is None]
+    used = [entry for entry in terms.accept if any(entry.covers(one.columns) for one in findings)]
+    if broken:
+        return Check(promise, False, _listed(broken)), used
+    if used:
+        reasons = " ".join(f"Accepted: {one}." for one in used)
+        return Check(promise + _ACCEPTED, True, f"{_listed(list(by))}. {reasons} It {looked}"), used
+    return Check(promise, True, looked), used
+
+
+def _listed(findings: Sequence[Finding]) -> str:
+    """The first findings in full, and the columns of all others."""
+    told = "; ".join(map(str, findings[:_SHOWN]))
+    rest = [f"{' and '.join(one.columns)} of {one.of}" for one in findings[_SHOWN:]]
+    return f"{told}; and so do {', '.join(rest)}" if rest else told
+
+
+def _where_looked(identifiers: Sequence[str], names: Sequence[str], linked: bool) -> str:
+    """What the first check looked at."""
+    what = f"looked for {', '.join(identifiers)} in {counted(len(names), 'column')}"
+    if not linked:
+        return f"{what}, as whole values of text only, since records are not those of the original"
+    return (
+        f"{what}: in the same row as value, in a text or a list, whatever case, spaces, leading zeros and affixes, or "
+        "+ c or × c; and as whole values of text in any row"
+    )
+
+
+def _how_looked(
+    targets: Sequence[str],
+    same: Sequence[Seen],
+    pairs: Sequence[tuple[int, int]],
+    left_out: int,
+    told: Sequence[Told],
+) -> str:
+    """What the second check looked at, and the nearest that it came to a finding."""
+    most, by, name = max((one.most, one.by, name) for one, name in zip(told, targets, strict=True))
+    nearest = (
+        f"; the most that one tells for sure is {most:.2f} ({by} of {name}), and {ENOUGH:g} is a finding" if by else ""
+    )
+    unlooked = f" ({counted(left_out, 'pair')} not looked at)" if left_out else ""
+    looked = f"{counted(len(same), 'column')} and {counted(len(pairs), 'pair')}{unlooked}"
+    return f"looked at {looked} for {', '.join(targets)}{nearest}"

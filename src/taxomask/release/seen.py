@@ -1,0 +1,180 @@
+"""A column as the leak check looks at it: numbers of values, and the numbers and texts that the values are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from ..microdata.casting import is_temporal
+from ..microdata.distinct import Distinct
+from ..microdata.frames import Frame
+from ..microdata.numeric import NUMBER, is_text
+from ..microdata.spelling import is_nan, spell
+
+__all__ = ["Seen", "seen", "texts_of"]
+
+_MOST = 0.9  # of the texts of a column that must be numbers: others mean that there is none
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+Array = Any  # pyarrow.Array
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A column: the number of the value in each record (-1: none), from 0 without gaps.
+
+    ``numbers`` are those of the records if almost all values are numbers, dates or texts of such (NaN: none).
+    ``measured`` says that some have a fraction, or that they are dates: nobody numbers people like that.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    numbers: NDArray[np.float64] | None = None
+    measured: bool = False
+
+    @cached_property
+    def size(self) -> int:
+        """How many different values there are."""
+        return int(self.codes.max(initial=-1)) + 1
+
+    def take(self, rows: NDArray[np.int64]) -> Seen:
+        """Some records only."""
+        codes = _compact(self.codes[rows])
+        return Seen(self.name, codes, None if self.numbers is None else self.numbers[rows], self.measured)
+
+
+def seen(frame: Frame, name: str) -> Seen:
+    """A column of a table; an empty text is no value."""
+    distinct = _distinct(frame, name)
+    found = _numbers(_array(distinct))
+    numbers, measured = None, False
+    if found is not None:
+        known, dated = found
+        numbers = np.append(known, np.nan)[distinct.codes]
+        present = known[~np.isnan(known)]
+        measured = dated or bool((present != np.floor(present)).any())
+    codes = np.where(np.append(_empty(distinct), False)[distinct.codes], np.int32(-1), distinct.codes)
+    return Seen(name, _compact(codes), numbers, measured)
+
+
+def texts_of(frame: Frame, name: str) -> tuple[NDArray[np.int32], Array]:
+    """The number of the value in each record, and the values as texts; lists and structures as what they hold."""
+    import pyarrow as pa
+
+    distinct = _distinct(frame, name)
+    values = _array(distinct)
+    try:
+        if not isinstance(values, list) and not pa.types.is_binary(values.type):
+            return distinct.codes, values.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    return distinct.codes, pa.array(distinct.spellings, pa.large_string())
+
+
+# --------------------------------------------------------------------------------------- values
+
+
+def _distinct(frame: Frame, name: str) -> Distinct:
+    """The distinct values of a column; of lists and structures, the texts of what they hold."""
+    import pyarrow as pa
+
+    try:
+        return frame.distinct(name)
+    except DataError:
+        texts = [" ".join(_leaves(value)) or None for value in frame.objects(name)]
+        return Distinct.from_arrow(pa.array(texts, pa.large_string()))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """What stands in a list or a structure, however deep."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+        for one in value:
+            yield from _leaves(one)
+    elif value is not None and not is_nan(value):
+        yield spell(value)
+
+
+def _array(distinct: Distinct) -> Any:
+    """The distinct values as pyarrow, or as a list where they are of several types."""
+    import pyarrow as pa
+
+    values = distinct._values
+    if not isinstance(values, list):
+        return values
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return values
+
+
+def _numbers(values: Any) -> tuple[NDArray[np.float64], bool] | None:
+    """The numbers that values are (NaN: none), and whether they are dates; None if they are something else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    if isinstance(values, list):
+        return None
+    kind = values.type
+    if types.is_dictionary(kind):
+        return _numbers(values.dictionary_decode())
+    if is_temporal(kind):
+        wide = pa.int64() if kind.bit_width == 64 else pa.int32()
+        return _floats(values.view(wide)), not types.is_duration(kind)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return _floats(values), False
+    if not is_text(kind):
+        return None
+    texts = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
+    filled = texts.filter(pc.and_kleene(texts.is_valid(), pc.not_equal(texts, "")))
+    if not len(filled):
+        return None
+    texts = pc.if_else(pc.equal(texts, ""), None, texts)
+    for pattern, kind in ((NUMBER, pa.float64()), (_DATE, pa.date32())):
+        if pc.mean(pc.match_substring_regex(filled[:100], pattern)).as_py() < _MOST:
+            continue  # a first look
+        fit = pc.match_substring_regex(texts, pattern).fill_null(False)
+        if pc.sum(fit).as_py() >= _MOST * len(filled):
+            try:
+                found = pc.if_else(fit, texts, None).cast(kind)
+            except pa.ArrowInvalid:  # such as the 31st of June
+                return None
+            return _floats(found.view(pa.int32()) if pattern == _DATE else found), pattern == _DATE
+    return None
+
+
+def _floats(values: Any) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    found = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _empty(distinct: Distinct) -> NDArray[np.bool_]:
+    """Which of the values are an empty text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = _array(distinct)
+    if isinstance(values, list):
+        return np.array([value == "" if isinstance(value, str) else False for value in values], dtype=bool)
+    if not is_text(values.type):
+        return np.zeros(len(values), dtype=bool)
+    return np.asarray(pc.equal(values.cast(pa.large_string()), "").fill_null(False).to_numpy(zero_copy_only=False))
+
+
+def _compact(codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Without the numbers that do not occur."""
+    used = np.bincount(codes[codes >= 0]) > 0 if len(codes) else np.empty(0, bool)
+    if used.all():
+        return codes
+    recode = np.full(len(used) + 1, -1, dtype=np.int32)
+    recode[:-1][used] = np.arange(int(used.sum()), dtype=np.int32)
+    return recode[codes]

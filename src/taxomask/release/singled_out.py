@@ -1,0 +1,97 @@
+"""How many records are alone: with a combination of values that no other one has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .seen import Seen
+from .twins import counted, percent
+
+__all__ = ["SingledOut", "pair_alone", "singled_out", "widest_pairs"]
+
+WIDEST = 12  # columns of which pairs are looked at: those with the most values
+_LARGEST = 2**62  # that keys of records may become
+
+
+@dataclass(frozen=True)
+class SingledOut:
+    """The share of records that are alone by the columns released as they are, by two of them, and by all columns."""
+
+    as_they_are: float
+    pair: float
+    by: tuple[str, ...]
+    all_columns: float
+    columns: int
+    pairs: int
+
+    def __str__(self) -> str:
+        if not self.columns:
+            return (
+                f"no column is released as it is; {percent(self.all_columns)} of the records are alone by all columns"
+            )
+        named = " and ".join(self.by)
+        two = (
+            f"; by two columns of it at most {percent(self.pair)} ({named}), of {counted(self.pairs, 'pair')} looked at"
+        )
+        same = f"alone by what is released as it is ({counted(self.columns, 'column')})"
+        return (
+            f"{same}: {percent(self.as_they_are)} of the records{two if self.pairs else ''}; "
+            f"by that and the protected columns: {percent(self.all_columns)}"
+        )
+
+
+def singled_out(
+    same: Sequence[Seen], others: Sequence[Seen], pairs: Sequence[tuple[int, int]], found: Sequence[int]
+) -> SingledOut:
+    """From what is released as it is, all else that is released, and who is alone by each pair of the first."""
+    n = len((*same, *others)[0].codes) if same or others else 0
+    together = _keys(same) if same else np.zeros(n, dtype=np.int64)
+    worst = int(np.argmax(found)) if len(found) else -1
+    return SingledOut(
+        _alone(together) / max(n, 1) if same else 0.0,
+        max(found, default=0) / max(n, 1),
+        () if worst < 0 else tuple(same[place].name for place in pairs[worst]),
+        _alone(_keys(others, together)) / max(n, 1),
+        len(same),
+        len(pairs),
+    )
+
+
+def widest_pairs(same: Sequence[Seen]) -> list[tuple[int, int]]:
+    """Pairs of the columns that have the most values."""
+    widest = sorted(range(len(same)), key=lambda place: -same[place].size)[:WIDEST]
+    return [(a, b) for b in sorted(widest) for a in sorted(widest) if a < b]
+
+
+def pair_alone(first: Seen, second: Seen) -> int:
+    """How many records are alone by two columns."""
+    return _alone(_keys([first, second]))
+
+
+def _alone(keys: NDArray[np.int64]) -> int:
+    if not len(keys):
+        return 0
+    if int(keys.max()) < 8 * len(keys) + 1024:
+        return int((np.bincount(keys) == 1).sum())
+    return int((np.unique(keys, return_counts=True)[1] == 1).sum())
+
+
+def _keys(columns: Iterable[Seen], keys: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """A number for each record, the same for records with the same values; no value is one too."""
+    size = 1 if keys is None else int(keys.max(initial=0)) + 1
+    for column in columns:
+        values = column.size + 1
+        if keys is None:
+            keys = column.codes.astype(np.int64) + 1
+        else:
+            if size * values > _LARGEST:
+                used, keys = np.unique(keys, return_inverse=True)
+                size = len(used)
+            keys = keys * values + (column.codes + 1)
+        size *= values
+    assert keys is not None
+    return keys

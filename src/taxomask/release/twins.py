@@ -1,0 +1,252 @@
+"""Twins: columns that are released as they are and tell what was protected or removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..microdata import CategoricalColumn, ContinuousColumn, Kind, Microdata
+from ..microdata.alike import alike
+from .seen import Seen, seen
+from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
+
+__all__ = ["Finding", "Told", "counted", "pairs_to_try", "percent", "told_by"]
+
+MOST_PAIRS = 200  # of columns
+LIKELY = 0.3  # what a pair must tell of the sample to be looked at in all records
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Released columns that let a protected or removed one out, in words."""
+
+    columns: tuple[str, ...]
+    of: str
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was found about one protected or removed column: findings, and the most that any other column tells."""
+
+    findings: tuple[Finding, ...]
+    most: float = 0.0
+    by: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """A protected or removed column: what is to be told, and what the release itself tells of it."""
+
+    name: str
+    views: tuple[View, ...]
+    numbers: Floats | None
+    released: Seen | None = None
+    identity: tuple[NDArray[np.int32], ...] = ()
+    changed: NDArray[np.bool_] | None = None
+
+
+def told_by(
+    data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[tuple[int, int]]
+) -> Told:
+    """What each of some columns tells of a protected or removed one, and what pairs of them do.
+
+    Pairs are tried on a sample first, and if that is likely, on all records; a column that tells it alone is left out.
+    """
+    target = _target(data, masked, name)
+    looked = [_alone(target, column) for column in columns]
+    guilty = {place for place, (finding, _) in enumerate(looked) if finding is not None}
+    named: list[tuple[tuple[str, ...], tuple[Finding | None, float]]] = [
+        ((column.name,), found) for column, found in zip(columns, looked, strict=True)
+    ]
+    some = few(len(columns[0].codes)) if columns else np.empty(0, np.int64)
+    views = [View(view.codes[some], view.places) for view in target.views]
+    for a, b in pairs:
+        first, second = columns[a], columns[b]
+        if a in guilty or b in guilty or not _likely(_joined(first, second, some), views):
+            continue
+        names = (first.name, second.name)
+        named.append((names, _found(target, names, [_joined(first, second)])))
+    findings = tuple(finding for _, (finding, _) in named if finding is not None)
+    most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
+    return Told(findings, most, " and ".join(by))
+
+
+def _likely(cells: NDArray[np.int32], views: Iterable[View]) -> bool:
+    """Whether a pair may tell a target, by a few records."""
+    tried = (guess(cells, view) for view in views)
+    return any(one is not None and one.told >= LIKELY for one in tried)
+
+
+def pairs_to_try(columns: Sequence[Seen]) -> tuple[list[tuple[int, int]], int]:
+    """Pairs of columns whose values come together often enough to tell anything, and how many are not looked at.
+
+    Those with the fewest combinations come first; a pair with more combinations than records is left out.
+    """
+    n = len(columns[0].codes) if columns else 0
+    every = [(a, b) for b in range(len(columns)) for a in range(b) if columns[a].size > 1 and columns[b].size > 1]
+    sizes = {(a, b): columns[a].size * columns[b].size for a, b in every}
+    fit = sorted((pair for pair in every if sizes[pair] <= n), key=lambda pair: sizes[pair])[:MOST_PAIRS]
+    return fit, len(every) - len(fit)
+
+
+# --------------------------------------------------------------------------------------- one column
+
+
+def _alone(target: _Target, column: Seen) -> tuple[Finding | None, float]:
+    if target.numbers is not None and column.numbers is not None:
+        hits = same_number(target.numbers, column.numbers)
+        if hits is not None and (target.changed is None or hits[target.changed].mean() >= ENOUGH):
+            words = f"{column.name} is {target.name} in another unit in {percent(float(hits.mean()))} of the records"
+            return Finding((column.name,), target.name, words), 1.0
+    return _found(target, (column.name,), cells_of(column.codes, column.numbers))
+
+
+def _found(target: _Target, names: tuple[str, ...], ways: Iterable[NDArray[np.int32]]) -> tuple[Finding | None, float]:
+    """The first way in which columns tell a target, and else the most that they may tell."""
+    most = 0.0
+    for cells in ways:
+        for place, view in enumerate(target.views):
+            found = guess(cells, view)
+            if found is None:
+                continue
+            told = found.surely
+            if told >= ENOUGH:
+                told = min(told, _beyond(target, place, found, cells))
+            if told >= ENOUGH:
+                return Finding(names, target.name, _words(target, names, view, found)), told
+            most = max(most, told)
+    return None, most
+
+
+def _words(target: _Target, names: tuple[str, ...], view: View, found: Guess) -> str:
+    who = " and ".join(names)
+    verb = "tells" if len(names) == 1 else "together tell"
+    near = "" if view.places is None else " to a tenth of the ranks"
+    return (
+        f"{who} {verb} {target.name}: of {found.records:,} records guessed from the others, {percent(found.right)} are "
+        f"right{near}, and {percent(found.blind)} without"
+    )
+
+
+def _beyond(target: _Target, place: int, found: Guess, cells: NDArray[np.int32]) -> float:
+    """What is told beyond the released version of the target itself; everything, if there is none.
+
+    It is the larger of two: the share that is told of what the release leaves open, and twice the share that the
+    release leaves open of the telling column itself. A group of age beside ages that were grouped is neither; a
+    description beside a code of which most were left as they are is the first, and exact groups of age beside averages
+    of ages the second.
+    """
+    if target.released is None:
+        return 1.0
+    view = target.views[place]
+    told, without = found.errors(cells, view)
+    guesses, known = [_identity(view, target.identity[place], without)], 0.0
+    for ways in cells_of(target.released.codes, target.released.numbers):
+        of_target, of_column = guess(ways, view), guess(ways, View(cells))
+        if of_target is not None:
+            errors, _ = of_target.errors(ways, view)
+            guesses.append(np.where(np.isnan(errors), without, errors))
+        known = max(known, of_column.told if of_column is not None else 0.0)
+    best = min(guesses, key=lambda errors: float(np.nansum(errors)))
+    return max(gain(told, without, best), min(2 * (1 - known), 1.0) if best.any() else 0.0)
+
+
+def _identity(view: View, codes: NDArray[np.int32], without: Floats) -> Floats:
+    """The error of taking the released value for the original one; where there is none, of a constant guess."""
+    if view.places is None:
+        errors = (codes != view.codes).astype(np.float64)
+    else:
+        errors = np.abs(np.append(view.places, np.nan)[codes] - np.append(view.places, np.nan)[view.codes])
+    return np.where(codes == -1, without, errors)
+
+
+# --------------------------------------------------------------------------------------- targets
+
+
+def _target(data: Microdata, masked: Microdata, name: str) -> _Target:
+    if name in data.schema.identifiers:
+        column = seen(data.frame, name).take(data.rows)
+        repeated = column.size < int((column.codes >= 0).sum())
+        return _Target(name, (View(column.codes),) if repeated else (), column.numbers)
+    before, after = alike(data.columns[name], masked.columns[name])
+    if isinstance(before, ContinuousColumn) and isinstance(after, ContinuousColumn):
+        return _of_numbers(name, before.values, after.values)
+    assert isinstance(before, CategoricalColumn)
+    assert isinstance(after, CategoricalColumn)
+    views, identity = [View(before.codes)], [after.codes]
+    numbers = None
+    if before.attribute.kind == Kind.ORDINAL:
+        scale = ranked(_as_numbers(before.codes))
+        places = np.append(scale.places if scale.places is not None else [], np.nan)
+        used = np.unique(before.codes[before.codes >= 0])
+        views.append(scale)
+        identity.append(_nearest(used.astype(np.float64), _as_numbers(after.codes), len(places) - 1))
+        numbers = _as_numbers(before.codes)
+    changed = before.codes != after.codes
+    return _Target(name, tuple(views), numbers, Seen(name, after.codes), tuple(identity), changed)
+
+
+def _as_numbers(codes: NDArray[np.int32]) -> Floats:
+    return np.where(codes < 0, np.nan, codes.astype(np.float64))
+
+
+def _of_numbers(name: str, before: Floats, after: Floats) -> _Target:
+    present = ~np.isnan(before)
+    values, inverse = np.unique(before[present], return_inverse=True)
+    codes = np.full(len(before), -1, dtype=np.int32)
+    codes[present] = inverse
+    scale = ranked(before)
+    assert scale.places is not None
+    step = np.full(len(values), -1, dtype=np.int32)
+    step[codes[present]] = scale.codes[present]  # on which step each value stands
+    nearest = _nearest(values, after, len(values))
+    exact = np.where((nearest >= 0) & (np.append(values, np.nan)[nearest] != after), np.int32(-2), nearest)
+    released = np.unique(after[~np.isnan(after)], return_inverse=True)[1]
+    seen_after = np.full(len(after), -1, dtype=np.int32)
+    seen_after[~np.isnan(after)] = released
+    changed = (before != after) & ~(np.isnan(before) & np.isnan(after))
+    identity = (exact, np.append(step, np.int32(-1))[nearest])
+    return _Target(name, (View(codes), scale), before, Seen(name, seen_after, after), identity, changed)
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # numbers may be as large as they come
+def _nearest(values: Floats, wanted: Floats, size: int) -> NDArray[np.int32]:
+    """The place of the value that is nearest to each wanted one; -1 for none."""
+    found = np.full(len(wanted), -1, dtype=np.int32)
+    present = ~np.isnan(wanted)
+    if not size:
+        return found
+    right = np.searchsorted(values, wanted[present]).clip(max=size - 1)
+    left = np.maximum(right - 1, 0)
+    lower = np.abs(wanted[present] - values[left]) <= np.abs(values[right] - wanted[present])
+    found[present] = np.where(lower, left, right)
+    return found
+
+
+# --------------------------------------------------------------------------------------- pieces
+
+
+def _joined(first: Seen, second: Seen, rows: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
+    """The number of each combination of two columns, in some or all records; -1 where one of them has no value."""
+    a, b = (one.codes if rows is None else one.codes[rows] for one in (first, second))
+    return np.where((a < 0) | (b < 0), np.int32(-1), a * np.int32(second.size) + b)
+
+
+def counted(count: int, what: str) -> str:
+    """A count with its noun: "1 pair", "2,000 records"."""
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def percent(share: float) -> str:
+    """A share that does not claim more than it is: 99.7 % is not 100 %."""
+    whole = np.floor(1000 * share + 1e-9) / 10
+    return f"{whole:.1f} %"
