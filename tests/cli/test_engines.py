@@ -96,9 +96,10 @@ def test_a_report_shows_what_was_compared_before_on_every_engine(
     assert run("compare", "--plan", files / "plan.yaml", "--quiet")[0] == 0
     pages = []
     for engine in ("memory", "local"):
-        out = ("-o", files / f"{engine}.csv", "--report", files / f"{engine}.html")
+        (files / engine).mkdir()  # side by side, each would be told of the other
+        out = ("-o", files / engine / "out.csv", "--report", files / engine / "page.html")
         assert run("protect", "--plan", files / "plan.yaml", "--quiet", "--engine", engine, *out) == (0, "", "")
-        pages.append((files / f"{engine}.html").read_text())
+        pages.append((files / engine / "page.html").read_text())
     assert pages[0] == pages[1]
     assert pages[0].count('class="point') == 2
 

@@ -139,6 +139,7 @@ attributes:
   - {name: words, role: other, follows: dx}
 method: {name: METHOD}
 seed: 5
+practice: true
 """
 
 
