@@ -1,6 +1,7 @@
 # make demo    set up, run the main job on the shipped example
 # make test    set up, run the tests (the long ones left out)
 # make papers  recompute the tables of the papers, write docs/papers
+# make fuzz    damage files and try random calls for half an hour
 # make test-all, make lint, make bench
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOGETHER := --numprocesses logical --maxprocesses 4 --dist loadgroup
 
-.PHONY: demo test test-all lint format bench papers clean
+.PHONY: demo test test-all lint format bench papers fuzz clean
 
 demo: $(READY)
 	@$(BIN)/taxomask demo
@@ -35,6 +36,12 @@ bench: $(READY)
 
 papers: $(READY)
 	$(BIN)/python -m papers
+
+FUZZ_SECONDS ?= 1800
+FUZZ_SEED ?= $(shell date +%s)
+fuzz: $(READY)
+	$(BIN)/python tests/fuzz/files.py --seconds $$(($(FUZZ_SECONDS) * 4 / 5)) --seed $(FUZZ_SEED)
+	$(BIN)/python tests/fuzz/calls.py --seconds $$(($(FUZZ_SECONDS) / 5)) --seed $(FUZZ_SEED)
 
 # Kernels are compiled here, once, so that no user waits for it later.
 $(READY): pyproject.toml tools/make-venv $(shell find src -name '_*kernels.py')
