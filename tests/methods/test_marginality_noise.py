@@ -49,7 +49,8 @@ def test_the_nearest_marginality_of_the_block_by_hand() -> None:
     inside = np.array([m["b11"]] * 3 + [m["b12"], m["b2"]])
     names, levels = ["b11", "b12", "b2"], np.array([m["b11"], m["b12"], m["b2"]])
     for seed in range(30):
-        result = released(pa.table({"x": values}), schema, tm.MarginalityNoise(1.0), seed)
+        data = tm.Microdata.from_frame(pa.table({"x": values}), schema)
+        result = tm.MarginalityNoise(1.0).mask(data, np.random.default_rng(seed)).data.to_frame()
         noise = np.random.default_rng(seed).standard_normal(9)[4:]
         nearest = np.abs((inside + inside.std() * noise)[:, None] - levels).argmin(axis=1)
         assert result["x"].to_pylist() == ["a1"] * 4 + [names[i] for i in nearest]

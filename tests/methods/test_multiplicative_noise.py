@@ -46,7 +46,7 @@ def test_a_lost_sign_stops_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
         def lognormal(self, *_: Any) -> Any:
             return np.array([1.0, -1.0])
 
-    monkeypatch.setattr(np.random, "default_rng", lambda seed: Faulty())
+    monkeypatch.setattr("taxomask.release.protect.generator", lambda draws, what: Faulty())
     with pytest.raises(tm.PromiseError, match=r"every number of x keeps its sign \(1 do not\)"):
         tm.protect(pa.table({"x": [1.0, 2.0]}), CHARGES, tm.MultiplicativeNoise(), seed=1)
 

@@ -84,7 +84,7 @@ def test_random_swapping_is_uniform() -> None:
 
 
 def test_a_changed_table_stops_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pa.table({"number": [1, 2, 3, 4], "plain": ["x", "x", "y", "y"]})
+    table = pa.table({"number": [*range(40)], "plain": ["x", "y"] * 20})
     schema = tm.Schema(
         [
             tm.Attribute("number", role="quasi_identifier", kind="continuous"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import taxomask as tm
 from taxomask.methods import Check, Masked, Method, Promise
 from taxomask.methods import noise as noise_module
+from taxomask.release.randomness import generator
 
 from .conftest import SCHEMA, tables
 
@@ -42,7 +43,7 @@ def test_steps_see_what_the_one_before_made_and_have_generators_of_their_own() -
     release = tm.protect(table, X, tm.Pipeline([tm.Noise(0.5), tm.Noise(0.1), tm.Rounding(1)]), seed=3)
     data = tm.Microdata.from_frame(table, X)
     steps = (tm.Noise(0.5), tm.Noise(0.1), tm.Rounding(1))
-    for step, rng in zip(steps, np.random.default_rng(3).spawn(3), strict=True):
+    for step, rng in zip(steps, generator(release.audit["draws"], "masking").spawn(3), strict=True):
         data = step.mask(data, rng).data
     assert release.data.equals(data.to_frame())
 
