@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def test_a_lost_sign_stops_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
         def lognormal(self, *_: Any) -> Any:
             return np.array([1.0, -1.0])
 
-    monkeypatch.setattr("taxomask.release.protect.generator", lambda draws, what: Faulty())
+    monkeypatch.setattr(import_module("taxomask.release.protect"), "generator", lambda draws, what: Faulty())
     with pytest.raises(tm.PromiseError, match=r"every number of x keeps its sign \(1 do not\)"):
         tm.protect(pa.table({"x": [1.0, 2.0]}), CHARGES, tm.MultiplicativeNoise(), seed=1)
 
