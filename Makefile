@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-TOGETHER := --numprocesses logical --maxprocesses 4 --dist loadgroup
+TOGETHER := --numprocesses logical --maxprocesses 4 --dist loadscope
 
 .PHONY: demo test test-all lint format bench papers fuzz clean
 

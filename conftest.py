@@ -9,6 +9,7 @@ import sys
 import tempfile
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -44,10 +45,14 @@ def empty_cache(config: pytest.Config) -> None:
     os.environ["XDG_CACHE_HOME"] = str(own)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Say what one process should run if there are several."""
-    for item in items:
-        file = item.path.relative_to(config.rootpath).as_posix()
-        group = next((folder for folder in TOGETHER if file.startswith(folder)), file)
-        item.add_marker(pytest.mark.xdist_group(group))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Say what one process should run if there are several: a file, or files that share what takes long to start."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+
+    return Together(config, log)
