@@ -53,7 +53,8 @@ def test_a_child_that_dies_is_replaced(number: signal.Signals) -> None:
 def test_one_that_died_between_two_pieces_of_work_is_replaced_too() -> None:
     pid = apart.call(os.getpid)
     os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: ended(psutil.Process(pid)), "the end of the child")
+    tasks = Path(f"/proc/{pid}/task")  # it has ended when the last of its threads has
+    wait_for(lambda: ended(psutil.Process(pid)) and len(list(tasks.glob("*"))) <= 1, "the end of the child")
     assert apart.call(os.getpid) != pid
 
 

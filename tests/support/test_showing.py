@@ -23,7 +23,8 @@ def made() -> dict[str, Any]:
     """One of each; on a table of many columns with long names and values."""
     names = [f"quite_a_long_column_name_{i}" for i in range(60)]
     columns = {name: [f"{CELL} {i % 4}" for i in range(N)] for name in names}
-    table = pa.table({"who": [f"{CELL} {i}" for i in range(N)], "age": [(37 * i + 11) % 83 for i in range(N)], EVIL: ["u"] * N, **columns})
+    ages = [(37 * i + 11) % 83 for i in range(N)]
+    table = pa.table({"who": [f"{CELL} {i}" for i in range(N)], "age": ages, EVIL: ["u"] * N, **columns})
     schema = tm.Schema(
         [
             tm.Attribute("who", role="identifier"),

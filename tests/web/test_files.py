@@ -122,7 +122,7 @@ def test_a_damaged_table_is_named_and_the_page_goes_on(server: Server, tmp_path:
     assert (status, answer["hint"][:25]) == (400, "Copy or download it again")
     assert re.search(r"broken\.sav: the file is damaged: .* \(Segmentation fault\)\.", answer["message"])
     assert server.get(f"/api/tables/{whole}")["rows"] == 24
-    assert psutil.Process(server.process.pid).children() == worker
+    assert set(worker) <= set(psutil.Process(server.process.pid).children())  # a new table may have a new process
 
 
 def test_a_worker_that_breaks_down_itself_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
