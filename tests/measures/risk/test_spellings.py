@@ -74,6 +74,13 @@ def test_no_spelling_makes_a_table_more_diverse(
     assert t_closeness(after, after, "disease").t == pytest.approx(t_closeness(before, before, "disease").t)
 
 
+def test_how_values_are_numbered_does_not_matter() -> None:
+    """ " 2\\t" comes before "0" in the order of categories: the same sums, to the last bit."""
+    ages, plain = [0, 0, 0, 1, 1, 2], [None, None, "0", "1", "1", "2"]
+    before, after = data(ages, plain), data(ages, [*plain[:-1], " 2\t"])
+    assert l_diversity(after, after, "disease") == l_diversity(before, before, "disease")
+
+
 def test_spellings_do_not_bring_about_a_promise() -> None:
     """Three spellings in every group: without a second disease, l = 2 is refused; with one, groups are merged."""
     table = pa.table({"age": [20, 21, 22, 70, 71, 72], "disease": ["hiv", "HIV", "hiv ", "Hiv", "hiv", "HIV"]})

@@ -66,8 +66,9 @@ def l_diversity(
     pairs, counts = np.unique(classes * (values.max() + 1) + values, return_counts=True)
     whose = pairs // (values.max() + 1)
     different = np.bincount(whose)
-    share = counts / sizes[whose]
-    entropy = np.bincount(whose, weights=-share * np.log(share))
+    order = np.lexsort((counts, whose))  # sums do not depend on how the values are numbered
+    share = (counts / sizes[whose])[order]
+    entropy = np.bincount(whose[order], weights=-share * np.log(share))
     return Diversity(
         confidential,
         int(different.min()),
@@ -84,7 +85,7 @@ def _alike_by_chance(counts: Whole, sizes: Whole) -> float:
     size, times = np.unique(sizes, return_counts=True)
     total = 0.0
     for s, number in zip(size.tolist(), times.tolist(), strict=True):
-        enough = counts[counts >= s]
+        enough = np.sort(counts[counts >= s])
         ways = gammaln(enough + 1) - gammaln(enough - s + 1) - gammaln(n + 1) + gammaln(n - s + 1)
         total += number * s * float(np.exp(ways).sum())
     return min(total / n, 1.0)
