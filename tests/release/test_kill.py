@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 import stat
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from disks import small_disk
 from killing import Runner
 from taxomask import examples
 from taxomask.release.in_place import belongs, find_audit
@@ -100,14 +100,8 @@ def test_killed_before_every_step(tmp_path: Path, name: str, engine: str) -> Non
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
-    """On a real file system of 64 kB; where it cannot be made, the test says so."""
-    small = tmp_path / "small"
-    small.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True)
-    if made.returncode:
-        reason = "a small file system can only be made by root"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    try:
+    """On a real file system of 64 kB."""
+    with small_disk(tmp_path / "small", "64k") as small:
         plan, target = tmp_path / "plan.yaml", small / "out.csv"
         plan.write_text(PLAN.format(k=4))
         target.write_text("old\n")
@@ -118,5 +112,3 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
         assert "no space left on the device" in done.stderr.lower()
         assert target.read_text() == "old\n"
         assert [path.name for path in small.iterdir()] == ["out.csv"]
-    finally:
-        subprocess.run(["umount", str(small)], check=True)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 import taxomask
 
@@ -48,3 +52,39 @@ def test_a_change_in_an_imported_file_makes_a_new_cache() -> None:
     names = {file.name for file in _sources(Path(taxomask.__file__).parent / "partition" / "_mdav_kernels.py")}
     assert {"_mdav_kernels.py", "_search_kernels.py", "_vectors.py", "compiling.py"} <= names
     assert "_refine_kernels.py" not in names
+
+
+def test_threads_that_compile_do_not_mix_up_their_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first leaves while the second is at work: the folder of the second must stay what it is."""
+    from taxomask._support import compiling
+
+    first_is_in, second_is_in, first_is_out = threading.Event(), threading.Event(), threading.Event()
+    seen: list[str] = []
+
+    def njit(*_: object, **__: object) -> Callable[[object], object]:
+        def compiled(function: object) -> object:
+            if threading.current_thread().name == "first":
+                first_is_in.set()
+                second_is_in.wait(1)  # it cannot be, if they take turns
+            else:
+                second_is_in.set()
+                first_is_out.wait(60)
+                seen.append(compiling._SETTINGS.CACHE_DIR)
+            return function
+
+        return compiled
+
+    def compile_one() -> None:
+        compiling.kernel("f8(f8)")(compile_one)
+        if threading.current_thread().name == "first":
+            first_is_out.set()
+
+    monkeypatch.setattr(compiling, "njit", njit)
+    first, second = (threading.Thread(target=compile_one, name=name) for name in ("first", "second"))
+    first.start()
+    assert first_is_in.wait(60)
+    second.start()
+    first.join()
+    second.join()
+    assert all(seen)
+    assert len(seen) == 1

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from disks import small_disk
 from taxomask import examples
 from taxomask._support.failures import explained
 from taxomask.errors import PromiseError
@@ -62,17 +63,8 @@ def test_our_own_errors_and_faults() -> None:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 96 kB; where it cannot be made, the test says so."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", str(folder)], capture_output=True)
-    if made.returncode:
-        reason = "a small file system can only be made by root"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    try:
+    with small_disk(tmp_path / "small", "96k") as folder:
         yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 def leave(small: Path, room: int) -> None:

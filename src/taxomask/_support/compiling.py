@@ -13,6 +13,7 @@ import pickle
 import re
 import shutil
 import sys
+import threading
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +29,7 @@ __all__ = ["compile_all", "inlined", "kernel", "makes_no_array"]
 
 _PACKAGE = Path(__file__).parents[1]
 _SETTINGS: Any = numba.config
+_ONE_AT_A_TIME = threading.RLock()  # the setting is one for all threads: kernels would go to the working folder
 
 
 def kernel(*signatures: str, **options: Any) -> Any:
@@ -37,17 +39,18 @@ def kernel(*signatures: str, **options: Any) -> Any:
         how = {"nogil": True, "error_model": "numpy", **options}
         if not signatures:
             return njit(**how)(function)
-        before = _SETTINGS.CACHE_DIR
-        _SETTINGS.CACHE_DIR = before or _cache_folder(Path(function.__code__.co_filename))
-        try:
-            return njit(list(signatures), cache=True, **how)(function)
-        except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
-            if isinstance(error, RuntimeError) and "cannot cache" not in str(error):
-                raise
-            # Nowhere to write, a full disk, a damaged file: compiled anew in every process.
-            return njit(list(signatures), **how)(function)
-        finally:
-            _SETTINGS.CACHE_DIR = before
+        with _ONE_AT_A_TIME:
+            before = _SETTINGS.CACHE_DIR
+            _SETTINGS.CACHE_DIR = before or _cache_folder(Path(function.__code__.co_filename))
+            try:
+                return njit(list(signatures), cache=True, **how)(function)
+            except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
+                if isinstance(error, RuntimeError) and "cannot cache" not in str(error):
+                    raise
+                # Nowhere to write, a full disk, a damaged file: compiled anew in every process.
+                return njit(list(signatures), **how)(function)
+            finally:
+                _SETTINGS.CACHE_DIR = before
 
     return compiled
 
