@@ -122,7 +122,7 @@ class _Word(event.Listener):
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         if not self.said and getattr(function, "__module__", "").startswith("taxomask."):
             self.said = True
-            print("taxomask: compiling kernels (once for this installation, a minute or two) …", file=sys.stderr)
+            print("taxomask: compiling kernels (once for this installation, up to three minutes) …", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
         pass
