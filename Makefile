@@ -40,8 +40,9 @@ papers: $(READY)
 FUZZ_SECONDS ?= 1800
 FUZZ_SEED ?= $(shell date +%s)
 fuzz: $(READY)
-	$(BIN)/python tests/fuzz/files.py --seconds $$(($(FUZZ_SECONDS) * 4 / 5)) --seed $(FUZZ_SEED)
-	$(BIN)/python tests/fuzz/calls.py --seconds $$(($(FUZZ_SECONDS) / 5)) --seed $(FUZZ_SEED)
+	$(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) & files=$$!; \
+	$(BIN)/python tests/fuzz/calls.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED); calls=$$?; \
+	wait $$files && exit $$calls
 
 # Kernels are compiled here, once, so that no user waits for it later.
 $(READY): pyproject.toml tools/make-venv $(shell find src -name '_*kernels.py')

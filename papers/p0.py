@@ -60,7 +60,7 @@ def page(quick: bool = False) -> Page:
         "Statistical Databases. Δ(θ) = |θ' - θ| / |θ| of means, variances and covariances, those of categories by "
         "marginality."
     )
-    categories = len(table.columns["dx01"].categories)  # type: ignore[attr-defined]
+    categories = len(table.categorical("dx01").categories)
     page.text(
         f"The paper's NEOPLASM data ({theirs('records'):,} discharges, {theirs('diagnoses')} diagnoses, California "
         f"2010) are not public. This is a **stand-in**: the {table.n:,} neoplasm discharges of the public NHDS 2010 "

@@ -125,7 +125,7 @@ def correlations(table: tm.Microdata) -> dict[str, float]:
     """How age and length of stay hang together: as numbers and as ranks."""
     from scipy.stats import rankdata
 
-    age, stay = (table.columns[name].values for name in ("age_years", "care_days"))  # type: ignore[attr-defined]
+    age, stay = (table.columns[name].numbers() for name in ("age_years", "care_days"))
     return {
         "correlation": float(np.corrcoef(age, stay)[0, 1]),
         "rank correlation": float(np.corrcoef(rankdata(age), rankdata(stay))[0, 1]),

@@ -95,7 +95,7 @@ def _slip() -> str:
 
 def _combinations(data: tm.Microdata) -> str:
     """How often diagnosis and procedure occur together."""
-    codes = np.stack([column.codes for column in data.columns.values()])  # type: ignore[attr-defined]
+    codes = np.stack([data.categorical(name).codes for name in data.columns])
     _, which, counts = np.unique(codes, axis=1, return_inverse=True, return_counts=True)
     few = [100 * float(np.mean(counts[which] <= k)) for k in (5, 10)]
     return (

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import SchemaError
-from ..microdata import ContinuousColumn, Kind, Microdata
+from ..microdata import Kind, Microdata
 from ..microdata.frames import Frame
 from .base import chosen
 
@@ -38,8 +38,7 @@ def too_coarse(data: Microdata, name: str) -> bool:
 
     To whole days, to cents, or to the seven digits of short floats.
     """
-    grain, column = data.grain(name), data.columns[name]
-    assert isinstance(column, ContinuousColumn)
+    grain, column = data.grain(name), data.continuous(name)
     present = column.values[~column.missing]
     if not len(present):
         return False

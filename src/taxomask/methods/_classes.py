@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from .._support.parameters import Slider
 from ..errors import DataError
-from ..microdata import CategoricalColumn, Column, ContinuousColumn
+from ..microdata import Column, ContinuousColumn
 
-__all__ = ["ClassSize", "cells", "check_k", "distinct_rows", "emptied"]
+__all__ = ["ClassSize", "cells", "check_k", "emptied"]
 
 Int = NDArray[np.int64]
 ClassSize = Annotated[int, Ge(2), Slider(2, 50, start=5), "A record alone in its class is not protected."]
@@ -26,33 +26,12 @@ def check_k(k: int, n: int) -> None:
 
 def cells(column: Column) -> tuple[Int, int]:
     """The number of each cell's value, and how many values there are; that number stands for a missing cell."""
-    if isinstance(column, ContinuousColumn):
-        values, codes = np.unique(column.values, return_inverse=True, equal_nan=True)
-        count = len(values) - int(column.missing.any())  # NaN is sorted last
-        return codes.astype(np.int64, copy=False), count
-    assert isinstance(column, CategoricalColumn)
-    count = len(column.categories)
-    return np.where(column.missing, count, column.codes).astype(np.int64), count
-
-
-def distinct_rows(rows: NDArray[np.integer[Any]]) -> tuple[Int, Int]:
-    """For each distinct row of a table of numbers from 0 its first place, and for each row the number of its kind."""
-    key = np.zeros(len(rows), dtype=np.int64)
-    size = 1
-    for column in rows.T:
-        values = int(column.max(initial=0)) + 1
-        if size * values > 2**62:  # number anew what was joined so far
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64, copy=False)
-            size = len(rows)
-        key = key * values + column
-        size *= values
-    _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    return first, number
+    codes, count = column.numbered()
+    return np.where(codes < 0, count, codes), count
 
 
 def emptied(column: Column, empty: NDArray[np.bool_]) -> Column:
     """The column with some cells missing."""
     if isinstance(column, ContinuousColumn):
         return column.with_values(np.where(empty, np.nan, column.values))
-    assert isinstance(column, CategoricalColumn)
     return column.with_codes(np.where(empty, -1, column.codes))

@@ -54,12 +54,13 @@ def swap_at_ends(column: Column, k: int, whole: bool, rng: np.random.Generator) 
             first, k, whole, values, places.start, places.codes, free_set(n), seeded(rng), pairs, candidates,
         )  # fmt: skip
     else:
+        assert isinstance(column, CategoricalColumn)
         steps = _swap_categories(column, places, first, k, whole, seeded(rng), pairs, candidates)
     return Swaps(rows[places.records[pairs[:steps]]], candidates[:steps])
 
 
 def _swap_categories(
-    column: Column,
+    column: CategoricalColumn,
     places: Places,
     first: int,
     k: int,
@@ -70,7 +71,6 @@ def _swap_categories(
 ) -> int:
     from ._category_swap_kernels import find_borders, swap_at_ends
 
-    assert isinstance(column, CategoricalColumn)
     order = _neighbours(column)
     border = np.zeros((len(order), 4), dtype=np.int64)
     if not whole:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
+from ..microdata import Column, ContinuousColumn, Kind, TaxonomicColumn
 from ._ancestors import cut, with_concepts
 from ._classes import cells, emptied
 
@@ -121,7 +121,6 @@ class _Intervals(Ladder):
             values = np.full(len(self.codes), np.nan)
             values[present] = means[group]
             return self.column.with_values(values)
-        assert isinstance(self.column, CategoricalColumn)
         # The median category: the first at which half of the records of its interval are reached.
         total = np.cumsum(self._counts)
         size = np.bincount(joined, self._counts).astype(np.int64)

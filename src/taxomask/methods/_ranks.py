@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microdata import CategoricalColumn, Column, ContinuousColumn
+from ..microdata import Column, ContinuousColumn
 from ..semantics.ordering import Keys, category_ranks
 
 __all__ = ["centred_ranks", "placed", "random_order", "stable_order"]
@@ -60,7 +60,6 @@ def placed(column: Column, rows: NDArray[np.int64], n: int | None = None) -> Col
         values = np.full(n, np.nan)
         values[rows] = _at_quantiles(np.sort(column.values)[: int((~column.missing).sum())], len(rows))
         return column.with_values(values)
-    assert isinstance(column, CategoricalColumn)
     order = np.argsort(category_ranks(column)).astype(np.int32)
     codes = np.full(n, -1, dtype=np.int32)
     codes[rows] = _at_quantiles(np.repeat(order, column.counts[order]), len(rows))

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PlanError
-from ..microdata import CategoricalColumn, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata import ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata.combinations import numbered
 from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 from ._swapping import Places, Swaps, free_set, largest, seeded
 
@@ -91,8 +92,7 @@ def record_terms(data: Microdata, names: tuple[str, ...]) -> list[Term]:
         numbers = {one.attribute.name: _squarable(one) for one in columns if isinstance(one, ContinuousColumn)}
         return list(RecordDistance(data.replace(numbers), names).terms)
     terms: list[Term] = []
-    for column in columns:
-        assert isinstance(column, CategoricalColumn)
+    for column in (data.categorical(name) for name in names):
         name, categories, share = column.attribute.name, len(column.categories), column.attribute.weight / len(names)
         codes = np.where(column.missing, categories, column.codes).astype(np.int32)
         if isinstance(column, TaxonomicColumn):
@@ -125,14 +125,11 @@ def _present(term: Term) -> NDArray[np.bool_]:
 
 def _combinations(terms: Sequence[Term], n: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The number of each record's combination of values, and a record of each combination."""
-    number = np.zeros(n, dtype=np.int64)
-    example = np.zeros(min(n, 1), dtype=np.int64)
-    for term in terms:
-        codes = term.coordinates
-        if isinstance(term, NumberTerm):
-            codes = np.unique(codes, return_inverse=True)[1]
-        key = number * (int(codes.max(initial=0)) + 1) + codes
-        _, example, number = np.unique(key, return_index=True, return_inverse=True)
+    codes = (
+        np.unique(term.coordinates, return_inverse=True)[1] if isinstance(term, NumberTerm) else term.coordinates
+        for term in terms
+    )
+    number, example = numbered(codes, n)
     return number.astype(np.int32), example
 
 

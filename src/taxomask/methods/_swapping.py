@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._support.parameters import Slider
 from ..errors import DataError, PlanError
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
+from ..microdata import Column, ContinuousColumn, Microdata
 from .base import Masked
 
 __all__ = [
@@ -121,7 +121,6 @@ def distinct(column: Column) -> tuple[Int, NDArray[np.int32], NDArray[np.float64
     if isinstance(column, ContinuousColumn):
         values, codes = np.unique(column.values[rows], return_inverse=True)
         return rows, codes.astype(np.int32), values
-    assert isinstance(column, CategoricalColumn)
     return rows, column.codes[rows], np.arange(len(column.categories), dtype=float)
 
 
@@ -179,7 +178,6 @@ def exchanged(column: Column, pairs: Int) -> Column:
         values = column.values.copy()
         values[i], values[j] = column.values[j], column.values[i]
         return column.with_values(values)
-    assert isinstance(column, CategoricalColumn)
     codes = column.codes.copy()
     codes[i], codes[j] = column.codes[j], column.codes[i]
     return column.with_codes(codes)
@@ -220,7 +218,6 @@ def raw(column: Column) -> NDArray[Any]:
     """The values or codes of a column."""
     if isinstance(column, ContinuousColumn):
         return column.values
-    assert isinstance(column, CategoricalColumn)
     return column.codes
 
 

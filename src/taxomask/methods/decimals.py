@@ -44,8 +44,7 @@ def _rounded(
     data: Microdata, masked: Masked, promises: tuple[Promise, ...], name: str, exact: bool
 ) -> ContinuousColumn | None:
     """A column as it is released; None if it is so already."""
-    column = masked.data.columns[name]
-    assert isinstance(column, ContinuousColumn)
+    column = masked.data.continuous(name)
     low: float | NDArray[np.float64] = -np.inf
     high: float | NDArray[np.float64] = np.inf
     for promise in promises:

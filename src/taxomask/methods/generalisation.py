@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .._support.parameters import Slider
 from ..microdata import Microdata, TaxonomicColumn
-from ._classes import ClassSize, check_k, distinct_rows, emptied
+from ..microdata.combinations import numbered
+from ._classes import ClassSize, check_k, emptied
 from ._kept import how_many
 from ._ladders import Ladder, ladder
 from .base import Masked, Method, Progress, Promise
@@ -155,7 +156,7 @@ class _Search:
         ]
 
     def _join(self) -> None:
-        first, number = distinct_rows(np.column_stack(self._now()))
+        number, first = numbered(self._now(), len(self.cells))
         self.cells = self.cells[first]
         self.number = number[self.number]
         self.sizes = np.bincount(self.number)

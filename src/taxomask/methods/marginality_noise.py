@@ -71,8 +71,7 @@ class MarginalityNoise(Method):
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         columns, notes = {}, []
         for name in self._attributes(data):
-            column = data.columns[name]
-            assert isinstance(column, TaxonomicColumn)
+            column = data.taxonomic(name)
             columns[name] = _noisy(column, blocks(column, self.level), self.amount, rng)
             changed = int(differs(column, columns[name]).sum())
             notes.append(f"{name}: {how_many(changed, int((~column.missing).sum()))} values changed.")
@@ -99,9 +98,7 @@ class InBlock(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         outside = 0
         for name in self.attributes:
-            before, after = alike(original.columns[name], released_column(released, original, name))
-            assert isinstance(before, TaxonomicColumn)
-            assert isinstance(after, TaxonomicColumn)
+            before, after = alike(original.taxonomic(name), released_column(released, original, name))
             block = blocks(before, self.level)
             both = ~before.missing & ~after.missing
             outside += int((block[before.codes[both]] != block[after.codes[both]]).sum())

@@ -132,7 +132,6 @@ def _replaced(method: MicroHybrid, column: Column, groups: Groups, rng: np.rando
     """Random values within the radius of the group."""
     if isinstance(column, ContinuousColumn):
         return by_number(column, radii(column.values, groups), method.candidates, method.draw, rng)
-    assert isinstance(column, CategoricalColumn)
     if isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL:
         return by_code(column, farthest_in_group(column, groups), method.candidates, method.draw, rng)
     return _from_group(column, groups, rng)

@@ -64,8 +64,7 @@ class MultiplicativeNoise(Method):
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         columns, notes = {}, []
         for name in self._attributes(data):
-            column = data.columns[name]
-            assert isinstance(column, ContinuousColumn)
+            column = data.continuous(name)
             if self.distribution == "normal":
                 factors = rng.normal(1.0, self.amount, data.n)
             else:
@@ -124,11 +123,9 @@ class KeptSigns(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         changed = 0
         for name in self.attributes:
-            before, after = original.columns[name], released_column(released, original, name)
-            assert isinstance(before, ContinuousColumn)
-            assert isinstance(after, ContinuousColumn)
-            both = ~before.missing & ~after.missing
-            changed += int((np.sign(before.values[both]) != np.sign(after.values[both])).sum())
+            before, after = original.columns[name].numbers(), released_column(released, original, name).numbers()
+            both = ~np.isnan(before) & ~np.isnan(after)
+            changed += int((np.sign(before[both]) != np.sign(after[both])).sum())
         return Check(
             f"every number of {', '.join(self.attributes)} keeps its sign", changed == 0, f"{changed:,} do not"
         )

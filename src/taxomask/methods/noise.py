@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._support.parameters import Slider
 from ..errors import DataError, SchemaError
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
+from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ._attributes import too_coarse, treatable
 from ._kept import MissingStays, released_column
@@ -234,6 +234,5 @@ def _complete(numbers: Float) -> NDArray[np.bool_]:
 def _written(column: Column, values: Float) -> Column:
     if isinstance(column, ContinuousColumn):
         return column.with_values(values)
-    assert isinstance(column, CategoricalColumn)
     positions = np.rint(np.clip(values, 0, len(column.categories) - 1))
     return column.with_codes(np.where(column.missing, -1, positions))

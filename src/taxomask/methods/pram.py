@@ -76,8 +76,7 @@ class Pram(Method):
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         columns, notes = {}, []
         for name in self._attributes(data):
-            column = data.columns[name]
-            assert isinstance(column, CategoricalColumn)
+            column = data.categorical(name)
             columns[name], expected = self._redrawn(column, rng)
             changed = how_many(int(differs(column, columns[name]).sum()), int(column.counts.sum()))
             notes.append(f"{name}: {changed} values changed; {expected:,.1f} were expected to.")
@@ -126,9 +125,7 @@ class OnlySeen(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         new = 0
         for name in self.attributes:
-            before, after = alike(original.columns[name], released_column(released, original, name))
-            assert isinstance(before, CategoricalColumn)
-            assert isinstance(after, CategoricalColumn)
+            before, after = alike(original.categorical(name), released_column(released, original, name))
             new += int(((after.counts > 0) & (before.counts == 0)).sum())
         return Check(
             f"only original categories of {', '.join(self.attributes)} are released", new == 0, f"{new:,} others"

@@ -11,6 +11,7 @@ from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Micro
 from ..microdata.alike import alike
 from ..microdata.casting import grain
 from ..microdata.coding import code
+from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
 from ..microdata.meanings import by_meaning
 from ..partition import Groups
@@ -20,8 +21,6 @@ from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_
 from .base import Check, Limits, Masked, Promise
 
 __all__ = ["ExactMoments", "KAnonymity", "LDiversity", "MeanAndVariance", "Permutation", "TCloseness", "WithinRadius"]
-
-_LARGEST = 2**62  # that keys of records may become
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class KAnonymity(Promise):
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        keys = _keys(released, self.attributes)
+        keys = combined((released.distinct(name).codes for name in self.attributes), released.n)
         keys.sort()
         edges = np.flatnonzero(keys[1:] != keys[:-1])
         sizes = np.diff(edges, prepend=-1, append=len(keys) - 1) if len(keys) else np.empty(0, dtype=np.int64)
@@ -95,23 +94,7 @@ class LDiversity(Promise):
 
 def equal_records(frame: Frame, attributes: tuple[str, ...]) -> NDArray[np.int32]:
     """The class of each record of a table: the same for records with the same values."""
-    return np.unique(_keys(frame, attributes), return_inverse=True)[1].astype(np.int32)
-
-
-def _keys(frame: Frame, attributes: tuple[str, ...]) -> NDArray[np.int64]:
-    """A number for each record, the same for records with the same values."""
-    keys, size = np.zeros(frame.n, dtype=np.int64), 1
-    for name in attributes:
-        codes = frame.distinct(name).codes
-        values = int(codes.max(initial=-1)) + 2
-        if size * values > _LARGEST:
-            used, keys = np.unique(keys, return_inverse=True)
-            size = len(used)
-        keys *= values
-        keys += codes
-        keys += 1
-        size *= values
-    return keys
+    return numbered((frame.distinct(name).codes for name in attributes), frame.n)[0].astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -279,7 +262,6 @@ def _multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
     """What two columns with the same values in any order have in common, and others do not."""
     if isinstance(column, ContinuousColumn):
         return np.sort(column.values)
-    assert isinstance(column, CategoricalColumn)
     return column.counts
 
 
@@ -289,7 +271,6 @@ def _outside(before: Column, after: Column, masked: Column, groups: Groups) -> i
     if isinstance(before, ContinuousColumn):
         moved = np.abs(after.numbers() - before.values)
         return int((moved > radii(before.values, groups) * slack).sum())
-    assert isinstance(before, CategoricalColumn)
     assert isinstance(after, CategoricalColumn)
     assert isinstance(masked, CategoricalColumn)
     numbers = {category: i for i, category in enumerate(masked.categories)}

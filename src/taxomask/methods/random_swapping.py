@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,9 @@ from ..errors import SchemaError
 from ..microdata import Column, Microdata
 from ..microdata.alike import alike
 from ..microdata.coding import code
+from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
-from ._swapping import Swaps, raw, swapped
+from ._swapping import Swaps, swapped
 from .base import Check, Masked, Method, Progress, Promise, chosen
 from .promises import Permutation
 
@@ -59,7 +59,7 @@ class RandomSwapping(Method):
     reference = "Dalenius, Reiss (1982), Data-swapping: a technique for disclosure control, JSPI 6"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        cells = _cells([raw(data.columns[name]) for name in self._within(data)], data.n)
+        cells, _ = numbered((data.columns[name].numbered()[0] for name in self._within(data)), data.n)
         return swapped(data, {name: _pairs(data.columns[name], cells, rng) for name in self._attributes(data)})
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
@@ -92,26 +92,17 @@ class KeptTables(Promise):
         both = {}
         for name in (*self.attributes, *self.within):
             pair = alike(original.columns[name], code(released, original.schema[name]).column)
-            both[name] = np.concatenate([raw(column) for column in pair])
-        cells = _cells([both[name] for name in self.within], 2 * original.n)
+            both[name] = np.unique(np.concatenate([column.numbers() for column in pair]), return_inverse=True)[1]
+        cells = combined((both[name] for name in self.within), 2 * original.n)
         differ = 0
         for name in self.attributes:
-            key = _cells([cells, both[name]], 2 * original.n)
+            key = combined([cells, both[name]], 2 * original.n)
             differ += not np.array_equal(np.sort(key[: original.n]), np.sort(key[original.n :]))
         return Check(
             f"the counts of {', '.join(self.attributes)} by {', '.join(self.within)} are the original ones",
             not differ,
             f"{differ} of {len(self.attributes)} tables differ",
         )
-
-
-def _cells(parts: list[NDArray[Any]], n: int) -> NDArray[np.int64]:
-    """The cell of each record in the table of some columns: the same for records with the same values."""
-    cell = np.zeros(n, dtype=np.int64)
-    for part in parts:
-        codes = np.unique(part, return_inverse=True)[1]
-        cell = np.unique(cell * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
-    return cell
 
 
 def _pairs(column: Column, cells: NDArray[np.int64], rng: np.random.Generator) -> Swaps:

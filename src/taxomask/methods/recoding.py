@@ -9,7 +9,7 @@ from annotated_types import Ge
 
 from .._support.parameters import Slider
 from ..errors import DataError, PlanError, did_you_mean
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata import Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.frames import Frame
 from ..microdata.spelling import listing, spell
@@ -143,7 +143,6 @@ def _note(before: Column, after: Column) -> str:
 def _different(column: Column) -> int:
     if isinstance(column, ContinuousColumn):
         return len(np.unique(column.values[~column.missing]))
-    assert isinstance(column, CategoricalColumn)
     return int(np.count_nonzero(column.counts))
 
 
@@ -175,9 +174,7 @@ class AboveLevel(Promise):
     level: int
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        before, after = alike(original.columns[self.attribute], released_column(released, original, self.attribute))
-        assert isinstance(before, TaxonomicColumn)
-        assert isinstance(after, TaxonomicColumn)
+        before, after = alike(original.taxonomic(self.attribute), released_column(released, original, self.attribute))
         taxonomy = before.scopes[0].taxonomy
         both = ~before.missing & ~after.missing
         size = len(before.categories)
@@ -195,8 +192,7 @@ class AboveLevel(Promise):
 
 def known_to_first(data: Microdata, name: str) -> TaxonomicColumn:
     """A taxonomic column whose values the first of its taxonomies knows."""
-    column = data.columns[name]
-    assert isinstance(column, TaxonomicColumn)
+    column = data.taxonomic(name)
     unknown = np.flatnonzero((column.positions < 0) & (column.counts > 0))
     if len(unknown):
         value, taxonomy = column.categories[unknown[0]], column.attribute.taxonomies[0][0].name

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._support.parameters import Slider
 from ..errors import PlanError
-from ..microdata import ContinuousColumn, Kind, Microdata
+from ..microdata import Column, Kind, Microdata
 from ..microdata.frames import Frame
 from ..microdata.resolution import Resolution, decimals_of
 from ._attributes import each, is_short
@@ -67,8 +67,7 @@ class Rounding(Method):
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         columns = {}
         for name, base in self._bases(data).items():
-            column = data.columns[name]
-            assert isinstance(column, ContinuousColumn)
+            column = data.continuous(name)
             times = _in_bases(column.values, base)
             if self.random:
                 present = rng.permutation(np.flatnonzero(~column.missing))
@@ -138,13 +137,11 @@ class KeptTotal(Promise):
     base: float
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        before = original.columns[self.attribute]
-        after = released_column(released, original, self.attribute)
+        before = original.columns[self.attribute].numbers()
+        after = released_column(released, original, self.attribute).numbers()
         bits = 1e-6 if is_short(released, self.attribute) else 1e-12
-        assert isinstance(before, ContinuousColumn)
-        assert isinstance(after, ContinuousColumn)
-        slack = float(np.nansum(bits * np.abs(before.values)))  # of adding up
-        difference = abs(float(np.nansum(after.values - before.values)))
+        slack = float(np.nansum(bits * np.abs(before)))  # of adding up
+        difference = abs(float(np.nansum(after - before)))
         return Check(
             f"the total of {self.attribute} changes by less than {self.base:g}",
             bool(difference <= self.base + slack),
@@ -170,6 +167,5 @@ def _times(times: Float, base: float) -> Float:
     return Resolution(decimals_of(np.array([base]))).rounded(times * base)
 
 
-def _present(column: object) -> Float:
-    assert isinstance(column, ContinuousColumn)
-    return column.values[~column.missing]
+def _present(column: Column) -> Float:
+    return column.numbers()[~column.missing]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ..errors import PlanError
 from ..microdata import Microdata
-from ._classes import ClassSize, cells, check_k, distinct_rows, emptied
+from ..microdata.combinations import numbered
+from ._classes import ClassSize, cells, check_k, emptied
 from ._kept import OriginalOrMissing, how_many
 from .base import Masked, Method, Progress, Promise, chosen
 from .promises import KAnonymity
@@ -93,7 +94,7 @@ class Suppression(Method):
 
 def suppressed(table: Int, missing: Int, k: int, rng: np.random.Generator) -> Int:
     """The cells with as few as possible set to missing so that every row occurs k times; first columns go first."""
-    first, number = distinct_rows(table)
+    number, first = numbered(table.T, len(table))
     kinds, counts = table[first], np.bincount(number)
     settled = counts >= k
     for empty in _subsets(kinds.shape[1]):
@@ -103,7 +104,8 @@ def suppressed(table: Int, missing: Int, k: int, rng: np.random.Generator) -> In
         trial = kinds[open_].copy()
         trial[:, empty] = missing[empty]
         joinable = np.flatnonzero(settled & (kinds[:, empty] == missing[empty]).all(axis=1))
-        _, group = distinct_rows(np.concatenate([trial, kinds[joinable]]))
+        both = np.concatenate([trial, kinds[joinable]])
+        group, _ = numbered(both.T, len(both))
         sizes = np.bincount(group, counts[np.concatenate([open_, joinable])])
         enough = sizes[group[: len(open_)]] >= k
         kinds[open_[enough]] = trial[enough]
@@ -135,7 +137,7 @@ class _Last:
         return self.rows
 
     def _classes(self) -> None:
-        first, self.number = distinct_rows(self.rows)
+        self.number, first = numbered(self.rows.T, len(self.rows))
         self.kinds, self.open, self.sizes = self.rows[first], self.left[first], np.bincount(self.number)
 
     def _settle(self, row: int, empty: Int) -> None:

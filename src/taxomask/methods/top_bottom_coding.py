@@ -9,7 +9,7 @@ from annotated_types import Gt, Le
 
 from .._support.parameters import Slider
 from ..errors import PlanError, SchemaError, did_you_mean
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
+from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.casting import held
 from ..microdata.frames import Frame
 from ..microdata.spelling import spell
@@ -73,7 +73,6 @@ class TopBottomCoding(Method):
             if isinstance(column, ContinuousColumn):
                 columns[name] = column.with_values(cut)
             else:
-                assert isinstance(column, CategoricalColumn)
                 columns[name] = column.with_codes(np.where(column.missing, -1, cut))
         return Masked(data.replace(columns), notes=tuple(notes))
 

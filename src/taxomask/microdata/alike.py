@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import overload
 
 import numpy as np
 
-from .columns import CategoricalColumn, Column, TaxonomicColumn
+from ..errors import DataError
+from .columns import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
 
 __all__ = ["alike"]
 
 
+@overload
+def alike(original: TaxonomicColumn, released: Column) -> tuple[TaxonomicColumn, TaxonomicColumn]: ...
+@overload
+def alike(original: CategoricalColumn, released: Column) -> tuple[CategoricalColumn, CategoricalColumn]: ...
+@overload
+def alike(
+    original: Column, released: Column
+) -> tuple[ContinuousColumn, ContinuousColumn] | tuple[CategoricalColumn, CategoricalColumn]: ...
 def alike(original: Column, released: Column) -> tuple[Column, Column]:
     """Both columns with the categories of both, so that equal codes mean equal categories.
 
     Distances stay those of the original attribute: in τ(X) of the original values.
     """
-    if not isinstance(original, CategoricalColumn) or not isinstance(released, CategoricalColumn):
+    if isinstance(original, ContinuousColumn) and isinstance(released, ContinuousColumn):
         return original, released
+    if isinstance(original, ContinuousColumn) or isinstance(released, ContinuousColumn):
+        was, now = ("numbers", "categories") if isinstance(original, ContinuousColumn) else ("categories", "numbers")
+        raise DataError(
+            f"column {original.attribute.name!r}: {was} were masked as {now}, which cannot be compared.",
+            hint="Leave the column out: name attributes=[…] without it.",
+        )
     if original.categories == released.categories:
         return original, original.with_codes(released.codes)
     wide = _including(original, released)

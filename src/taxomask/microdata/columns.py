@@ -22,8 +22,8 @@ Codes = NDArray[np.int32]
 Table = NDArray[np.float64]
 
 
-class Column(ABC):
-    """One coded column of a table."""
+class _Coded(ABC):
+    """What columns of all kinds can do."""
 
     attribute: Attribute
 
@@ -35,6 +35,10 @@ class Column(ABC):
     @abstractmethod
     def numbers(self) -> NDArray[np.float64]:
         """The values of a continuous column, or the codes of categories; NaN where missing."""
+
+    @abstractmethod
+    def numbered(self) -> tuple[NDArray[np.int64], int]:
+        """The number of each cell's value, -1 where it is missing, and how many values there can be."""
 
     def same(self, other: Column) -> NDArray[np.bool_]:
         """Where another version of the column, in the same numbering of the categories, holds the same."""
@@ -52,7 +56,7 @@ class Column(ABC):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContinuousColumn(Column):
+class ContinuousColumn(_Coded):
     """Numbers; NaN where missing. Dates and times count in their own unit from 1970 (or midnight)."""
 
     attribute: Attribute
@@ -68,6 +72,10 @@ class ContinuousColumn(Column):
     def numbers(self) -> NDArray[np.float64]:
         return self.values
 
+    def numbered(self) -> tuple[NDArray[np.int64], int]:
+        known, codes = np.unique(self.values, return_inverse=True)
+        return np.where(self.missing, -1, codes), len(known) - int(self.missing.any())  # NaN is sorted last
+
     def with_values(self, values: ArrayLike) -> ContinuousColumn:
         """The same attribute with other values."""
         return replace(self, values=np.asarray(values, dtype=np.float64))
@@ -80,7 +88,7 @@ class ContinuousColumn(Column):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CategoricalColumn(Column):
+class CategoricalColumn(_Coded):
     """Categories by number: ``codes`` points into ``categories``, -1 where missing.
 
     The categories of an ordinal attribute are its whole scale, in order; those of a nominal one are the
@@ -109,6 +117,9 @@ class CategoricalColumn(Column):
 
     def numbers(self) -> NDArray[np.float64]:
         return np.where(self.missing, np.nan, self.codes)
+
+    def numbered(self) -> tuple[NDArray[np.int64], int]:
+        return self.codes.astype(np.int64), len(self.categories)
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -242,6 +253,10 @@ class TaxonomicColumn(CategoricalColumn):
         table = np.divide(total, weights, out=np.full_like(total, np.nan), where=weights > 0)
         table[weights == 0] = np.nanmax(table, initial=0.0)
         return table
+
+
+#: One coded column of a table. There are no others: what is not continuous is categorical.
+Column = ContinuousColumn | CategoricalColumn
 
 
 def sort_places(places: NDArray[np.integer[Any]]) -> NDArray[np.intp]:

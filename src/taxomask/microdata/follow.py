@@ -14,7 +14,7 @@ from ..taxonomy import Taxonomy
 from .alike import alike
 from .casting import grain
 from .coding import code
-from .columns import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
+from .columns import CategoricalColumn, Column, TaxonomicColumn
 from .distinct import Distinct
 from .frames import Frame
 from .numeric import is_text
@@ -87,9 +87,7 @@ def _numbered(before: Column, released: Column, unit: float) -> tuple[Codes, Cod
     """The values of a column before and after in one numbering: -1 is missing, -2 one that did not occur before."""
     if isinstance(before, CategoricalColumn) and isinstance(released, CategoricalColumn):
         return before.codes, released.codes, len(before.categories)
-    assert isinstance(before, ContinuousColumn)
-    assert isinstance(released, ContinuousColumn)
-    old, new = (np.rint(one.values / unit) if unit else one.values for one in (before, released))
+    old, new = (np.rint(one.numbers() / unit) if unit else one.numbers() for one in (before, released))
     known, inverse = np.unique(old[~np.isnan(old)], return_inverse=True)
     keys = np.full(len(old), -1, dtype=np.int32)
     keys[~np.isnan(old)] = inverse

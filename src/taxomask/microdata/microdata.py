@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from ..errors import DataError, SchemaError, did_you_mean
 from .attribute import Kind, Role
 from .casting import Values, fit, grain, is_temporal, value_range
 from .coding import Note, code
-from .columns import CategoricalColumn, Column, ContinuousColumn
+from .columns import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
 from .distinct import Distinct
 from .follow import Followed, followed
 from .frames import Frame
@@ -24,6 +24,8 @@ from .schema import Schema
 from .spelling import listing
 
 __all__ = ["Microdata", "after_drop", "check_described"]
+
+C = TypeVar("C", ContinuousColumn, CategoricalColumn, TaxonomicColumn)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,6 +134,27 @@ class Microdata:
         columns = ChainMap(new, cast(MutableMapping[str, Column], self.columns))
         return replace(self, columns=columns, _replaced=self._replaced | set(new))
 
+    def continuous(self, name: str) -> ContinuousColumn:
+        """A column that holds numbers."""
+        return self._of_kind(name, ContinuousColumn)
+
+    def categorical(self, name: str) -> CategoricalColumn:
+        """A column that holds categories: nominal, ordinal or taxonomic."""
+        return self._of_kind(name, CategoricalColumn)
+
+    def taxonomic(self, name: str) -> TaxonomicColumn:
+        """A column that holds concepts of a taxonomy."""
+        return self._of_kind(name, TaxonomicColumn)
+
+    def _of_kind(self, name: str, wanted: type[C]) -> C:
+        column = self.columns[name]
+        if not isinstance(column, wanted):
+            raise SchemaError(
+                f"column {name!r} is {column.attribute.kind}, which does not do here.",
+                hint="Name a column of another kind.",
+            )
+        return column
+
     def changed_from(self, before: Microdata) -> tuple[str, ...]:
         """The columns that are not the very ones of a table that this one was made from."""
         return tuple(name for name in self.columns if self.columns[name] is not before.columns[name])
@@ -212,7 +235,6 @@ class Microdata:
         marker: Any = self._markers[name]
         if isinstance(column, CategoricalColumn):
             return _decode_categories(column, marker)
-        assert isinstance(column, ContinuousColumn)
         dtype = self._frame.arrow_type(name)
         _check_range(column, dtype)
         if dtype is None:

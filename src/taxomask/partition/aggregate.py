@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
+from ..microdata import Column, ContinuousColumn, Kind, TaxonomicColumn
 from .whole_distances import whole_distances
 
 __all__ = ["Groups", "Ordinal", "aggregate"]
@@ -55,7 +55,6 @@ def aggregate(column: Column, groups: Groups, *, ordinal: Ordinal = "median") ->
     where = (groups.order, groups.start)
     if isinstance(column, ContinuousColumn):
         return column.with_values(group_means(*where, np.ascontiguousarray(column.values))[groups.numbers])
-    assert isinstance(column, CategoricalColumn)
     codes, categories = np.ascontiguousarray(column.codes), len(column.categories)
     if column.attribute.kind == Kind.ORDINAL:
         centres = group_medians(*where, codes, categories, ordinal == "convex_median")

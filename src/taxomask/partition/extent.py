@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
+from ..records import EqualityTerm, NumberTerm, RecordDistance
 
 __all__ = ["Extent"]
 
@@ -86,7 +86,6 @@ def _extent(term: Any) -> _Span | _Codes:
         nearest = np.full(term.categories + 1, term.farthest)
         nearest[codes] = 0.0
         return _Codes(codes, nearest)
-    assert isinstance(term, TableTerm)
     codes = np.unique(term.coordinates)
     nearest = np.full(len(term.table), np.inf)
     for code in codes.tolist():

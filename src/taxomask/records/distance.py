@@ -218,7 +218,6 @@ def _term(column: Column, distance: Formula, scale: Scale) -> Term:
                 hint="Divide the column by a large number first, so that its squares are below 1e308.",
             )
         return NumberTerm(column.attribute.name, *_coordinates(column.values, square, weight))
-    assert isinstance(column, CategoricalColumn)
     if column.attribute.kind == Kind.ORDINAL:
         positions, categories = np.where(column.missing, np.nan, column.codes), len(column.categories)
         square = 2 * _variance(positions) if distance == "s" else float(categories) ** 2
@@ -245,7 +244,6 @@ def _placed(term: Term, column: Column) -> Term:
         if isinstance(column, CategoricalColumn):
             values, levels = np.where(column.missing, np.nan, column.codes), column.codes
         else:
-            assert isinstance(column, ContinuousColumn)
             values, levels = column.values, None
         return replace(term, coordinates=(values - term.origin) * term.scale, levels=levels)
     assert isinstance(term, TableTerm | EqualityTerm)

@@ -13,6 +13,7 @@ from ..methods import Check, Masked, Promise
 from ..methods._kept import differs, released_column
 from ..methods.base import check
 from ..microdata import Microdata
+from ..microdata.combinations import numbered
 from ..microdata.frames import Frame
 from .accept import Accepted
 from .leaks import NO_IDENTIFIER, NO_TWIN, WAY_OUT, Terms, leak_checks
@@ -116,9 +117,7 @@ def _missing(data: Microdata, released: Frame, names: tuple[str, ...]) -> tuple[
     if not kept:
         return ()
     as_they_are = [one for name, one in data.columns.items() if name in released.names and name not in names]
-    pattern = np.zeros(data.n, dtype=np.int64)
-    for gone in (*kept.values(), *(one.missing for one in as_they_are if one.missing.any())):
-        pattern = np.unique(2 * pattern + gone, return_inverse=True)[1]
+    pattern, _ = numbered([*kept.values(), *(one.missing for one in as_they_are if one.missing.any())], data.n)
     alone = int((np.bincount(pattern) == 1).sum())
     return (
         Check(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..microdata.combinations import combined
 from .seen import Seen
 from .twins import counted, percent
 
 __all__ = ["SingledOut", "pair_alone", "singled_out", "widest_pairs"]
 
 WIDEST = 12  # columns of which pairs are looked at: those with the most values
-_LARGEST = 2**62  # that keys of records may become
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ def singled_out(
 ) -> SingledOut:
     """From what is released as it is, all else that is released, and who is alone by each pair of the first."""
     n = len((*same, *others)[0].codes) if same or others else 0
-    together = _keys(same) if same else np.zeros(n, dtype=np.int64)
+    together = combined((one.codes for one in same), n)
     worst = int(np.argmax(found)) if len(found) else -1
     return SingledOut(
         _alone(together) / max(n, 1) if same else 0.0,
         max(found, default=0) / max(n, 1),
         () if worst < 0 else tuple(same[place].name for place in pairs[worst]),
-        _alone(_keys(others, together)) / max(n, 1),
+        _alone(combined([together, *(one.codes for one in others)], n)) / max(n, 1),
         len(same),
         len(pairs),
     )
@@ -69,7 +69,7 @@ def widest_pairs(same: Sequence[Seen]) -> list[tuple[int, int]]:
 
 def pair_alone(first: Seen, second: Seen) -> int:
     """How many records are alone by two columns."""
-    return _alone(_keys([first, second]))
+    return _alone(combined([first.codes, second.codes], len(first.codes)))
 
 
 def _alone(keys: NDArray[np.int64]) -> int:
@@ -78,20 +78,3 @@ def _alone(keys: NDArray[np.int64]) -> int:
     if int(keys.max()) < 8 * len(keys) + 1024:
         return int((np.bincount(keys) == 1).sum())
     return int((np.unique(keys, return_counts=True)[1] == 1).sum())
-
-
-def _keys(columns: Iterable[Seen], keys: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """A number for each record, the same for records with the same values; no value is one too."""
-    size = 1 if keys is None else int(keys.max(initial=0)) + 1
-    for column in columns:
-        values = column.size + 1
-        if keys is None:
-            keys = column.codes.astype(np.int64) + 1
-        else:
-            if size * values > _LARGEST:
-                used, keys = np.unique(keys, return_inverse=True)
-                size = len(used)
-            keys = keys * values + (column.codes + 1)
-        size *= values
-    assert keys is not None
-    return keys

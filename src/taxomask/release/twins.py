@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microdata import CategoricalColumn, ContinuousColumn, Kind, Microdata
+from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.alike import alike
 from .seen import Seen, seen
 from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
@@ -177,11 +177,10 @@ def _target(data: Microdata, masked: Microdata, name: str) -> _Target:
         column = seen(data.frame, name).take(data.rows)
         repeated = column.size < int((column.codes >= 0).sum())
         return _Target(name, (View(column.codes),) if repeated else (), column.numbers)
-    before, after = alike(data.columns[name], masked.columns[name])
-    if isinstance(before, ContinuousColumn) and isinstance(after, ContinuousColumn):
-        return _of_numbers(name, before.values, after.values)
-    assert isinstance(before, CategoricalColumn)
-    assert isinstance(after, CategoricalColumn)
+    original = data.columns[name]
+    if isinstance(original, ContinuousColumn):
+        return _of_numbers(name, original.values, masked.continuous(name).values)
+    before, after = alike(original, masked.columns[name])
     views, identity = [View(before.codes)], [after.codes]
     numbers = None
     if before.attribute.kind == Kind.ORDINAL:

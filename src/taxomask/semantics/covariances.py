@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, Schema
+from ..microdata import Column, ContinuousColumn, Kind, Microdata, Schema
 from .statistics import category_marginality
 
 __all__ = ["covariance_matrix"]
@@ -90,7 +90,6 @@ def _values(column: Column) -> Float:
     """The number of each record: the value itself, its position on the scale, or its marginality."""
     if isinstance(column, ContinuousColumn):
         return column.values
-    assert isinstance(column, CategoricalColumn)
     if column.attribute.kind == Kind.ORDINAL:
         return column.codes.astype(np.float64)
     return np.maximum(category_marginality(column), 0.0)[column.codes]  # rounding may leave less than 0

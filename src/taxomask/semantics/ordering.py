@@ -46,19 +46,10 @@ def rank_keys(column: Column, sample: Column | None = None) -> Keys:
     if sample is None or sample is column:
         if isinstance(column, ContinuousColumn):
             return column.values
-        assert isinstance(column, CategoricalColumn)
         return _by_category(category_ranks(column), column)
-    if isinstance(column, ContinuousColumn) != isinstance(sample, ContinuousColumn):
-        was, now = ("numbers", "categories") if isinstance(sample, ContinuousColumn) else ("categories", "numbers")
-        raise DataError(
-            f"column {sample.attribute.name!r}: {was} were masked as {now}, which have no common order.",
-            hint="Leave the column out: name attributes=[…] without it.",
-        )
     original, masked = alike(sample, column)
-    if isinstance(masked, ContinuousColumn):
-        return masked.values
-    assert isinstance(original, CategoricalColumn)
-    assert isinstance(masked, CategoricalColumn)
+    if isinstance(original, ContinuousColumn) or isinstance(masked, ContinuousColumn):
+        return masked.numbers()
     _check_on_scale(original, masked)
     return _by_category(category_ranks(original), masked)
 

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
+from ..microdata import Column, ContinuousColumn, Kind, TaxonomicColumn
 from ..microdata.meanings import by_meaning
 
 __all__ = ["EarthMover", "earth_mover"]
@@ -38,19 +38,14 @@ Codes = NDArray[np.int64]
 def earth_mover(column: Column) -> EarthMover:
     """The earth mover's distance for the kind of a column."""
     column = by_meaning(column)
-    if isinstance(column, ContinuousColumn):
-        known = np.unique(column.values[~column.missing])
-        codes = np.where(column.missing, -1, np.searchsorted(known, column.values))
-        return _Ordered(codes.astype(np.int64), len(known))
-    assert isinstance(column, CategoricalColumn)
-    codes = column.codes.astype(np.int64)
-    if column.attribute.kind == Kind.ORDINAL:
-        return _Ordered(codes, len(column.categories))
+    codes, count = column.numbered()
+    if isinstance(column, ContinuousColumn) or column.attribute.kind == Kind.ORDINAL:
+        return _Ordered(codes, count)
     if isinstance(column, TaxonomicColumn) and column.further is None and column.scopes[0].taxonomy.is_tree:
         return _OnTree(codes, column)
     if isinstance(column, TaxonomicColumn):
         return _ByTable(codes, column.table)
-    return _Flat(codes, len(column.categories))
+    return _Flat(codes, count)
 
 
 class EarthMover(ABC):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._support.parameters import check_number
 from ...errors import DataError, SchemaError, did_you_mean
-from ...microdata import Column, ContinuousColumn, Microdata, Role
+from ...microdata import CategoricalColumn, Column, ContinuousColumn, Microdata, Role
 from ..measure import Figure, Measure
 from ..plain import Result
 from ..side_by_side import side_by_side
@@ -158,7 +158,9 @@ def _stacked(first: Column, second: Column) -> Column:
     """Two columns in one numbering, one below the other."""
     if isinstance(first, ContinuousColumn) and isinstance(second, ContinuousColumn):
         return first.with_values(np.concatenate([first.values, second.values]))
-    return first.with_codes(np.concatenate([first.codes, second.codes]))  # type: ignore[attr-defined]
+    assert isinstance(first, CategoricalColumn)
+    assert isinstance(second, CategoricalColumn)
+    return first.with_codes(np.concatenate([first.codes, second.codes]))
 
 
 @dataclass(frozen=True, eq=False)

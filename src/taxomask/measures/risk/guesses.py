@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..._support.parameters import check_integer
 from ...errors import PlanError
-from ...microdata import Column, ContinuousColumn, Kind, TaxonomicColumn
+from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
 from ...microdata.meanings import by_meaning
 from .inputs import in_one_numbering
 
@@ -85,8 +85,9 @@ def confidential_codes(
         codes, size = _numbered([column.numbers() for column in columns])
     else:
         columns = [by_meaning(column) for column in in_one_numbering(*columns)]
-        codes = [column.codes.astype(np.int64) for column in columns]  # type: ignore[attr-defined]
-        size = len(columns[0].categories)  # type: ignore[attr-defined]
+        categories = [column for column in columns if isinstance(column, CategoricalColumn)]
+        codes = [column.codes.astype(np.int64) for column in categories]
+        size = len(categories[0].categories)
     right = {"value": Runs.single(np.arange(size), np.arange(size))}
     if isinstance(columns[0], TaxonomicColumn):
         for name, depth in (_depths(columns[0]) if levels is None else levels).items():

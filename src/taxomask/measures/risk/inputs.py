@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError, SchemaError, did_you_mean
-from ...microdata import CategoricalColumn, Column, Microdata
+from ...microdata import Column, Microdata
 from ...microdata.alike import alike
+from ...microdata.combinations import numbered
 
 __all__ = ["check_linked", "check_records", "chosen", "class_numbers", "in_one_numbering"]
 
@@ -59,17 +60,5 @@ def check_linked(original: Microdata, released: Microdata, what: str) -> None:
 
 def class_numbers(columns: Iterable[Column]) -> NDArray[np.int64]:
     """The class of each record: the same number for records with the same values, missing ones included."""
-    number: NDArray[np.int64] | None = None
-    for column in columns:
-        codes = _codes(column)
-        if number is not None:
-            codes = number * (codes.max(initial=0) + 1) + codes
-        number = np.unique(codes, return_inverse=True)[1].astype(np.int64, copy=False)
-    assert number is not None
-    return number
-
-
-def _codes(column: Column) -> NDArray[np.int64]:
-    if isinstance(column, CategoricalColumn):
-        return column.codes.astype(np.int64) + 1
-    return np.unique(column.numbers(), return_inverse=True)[1].astype(np.int64, copy=False)
+    columns = list(columns)
+    return numbered((column.numbered()[0] for column in columns), len(columns[0]))[0]

@@ -41,7 +41,6 @@ class ColumnModel:
             values = np.full(len(x), np.nan)
             values[~missing] = drawn
             return column.with_values(values)
-        assert isinstance(column, CategoricalColumn)
         codes = np.full(len(x), -1, dtype=np.int32)
         codes[~missing] = drawn
         return column.with_codes(codes)
@@ -61,5 +60,4 @@ class MissingModel:
 def _scale(column: Column) -> NDArray[np.float64] | NDArray[np.int32]:
     if isinstance(column, ContinuousColumn):
         return column.values
-    assert isinstance(column, CategoricalColumn)
     return column.codes

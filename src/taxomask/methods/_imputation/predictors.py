@@ -36,7 +36,7 @@ class Encoder:
 
     def __init__(self, column: Column) -> None:
         self._scale = isinstance(column, ContinuousColumn) or column.attribute.kind == Kind.ORDINAL
-        if self._scale:
+        if isinstance(column, ContinuousColumn) or self._scale:
             self._learn_scores(column.numbers())
         else:
             self._learn_branches(column)
@@ -62,8 +62,7 @@ class Encoder:
         if len(inner) > len(self._bends):  # otherwise the line goes through every value anyway
             self._lumps = self._scores[counts >= max(LUMP * upto[-1], FEWEST)]
 
-    def _learn_branches(self, column: Column) -> None:
-        assert isinstance(column, CategoricalColumn)
+    def _learn_branches(self, column: CategoricalColumn) -> None:
         tree = branches(column)
         self._place = np.full(len(column.categories) + 1, -1, dtype=np.int64)
         self._place[tree.order] = np.arange(len(tree.order))
@@ -76,7 +75,10 @@ class Encoder:
         self._ranges = [ranges[i] for i in largest if _enough(sizes[i], len(column))][:MOST_INDICATORS]
 
     def _plain(self, column: Column) -> Float:
-        parts = list(self._line(column.numbers()) if self._scale else self._indicators(column))
+        if isinstance(column, ContinuousColumn) or self._scale:
+            parts = list(self._line(column.numbers()))
+        else:
+            parts = list(self._indicators(column))
         if self._missing:
             parts.append(column.missing.astype(float))
         return np.column_stack(parts) if parts else np.zeros((len(column), 0))
@@ -93,8 +95,7 @@ class Encoder:
         for lump in self._lumps:
             yield (present & (score == lump)).astype(float)
 
-    def _indicators(self, column: Column) -> Iterable[Float]:
-        assert isinstance(column, CategoricalColumn)
+    def _indicators(self, column: CategoricalColumn) -> Iterable[Float]:
         place = self._place[column.codes]
         for low, high in self._ranges:
             yield ((place >= low) & (place < high)).astype(float)
