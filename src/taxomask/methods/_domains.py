@@ -25,6 +25,7 @@ Numbers = NDArray[np.int64]
 
 MOST_CLASSES = 8_000  # a table of as many distances takes 512 MB
 MOST_STEPS = 1_000_000
+_LAST: dict[object, Exponential] = {}  # what was made last: a release is checked with what it was made with
 
 
 class Domain(ABC):
@@ -264,6 +265,15 @@ class _Concepts(Domain):
         assert self.positions is not None
         if self._distance.name == "equality":
             return _randomised_response(len(self.positions) + missing, epsilon)
+        wanted = (self._taxonomy, self._distance.name, self.positions.tobytes(), epsilon, missing, sharp)
+        made = _LAST.get(wanted)
+        if made is None:
+            _LAST.clear()  # before the next large table is made
+            made = _LAST[wanted] = self._made(epsilon, missing, sharp)
+        return made
+
+    def _made(self, epsilon: float, missing: bool, sharp: bool) -> Exponential:
+        assert self.positions is not None
         classes = _alike(self._taxonomy, self.positions)
         first, sizes = np.unique(classes, return_index=True)[1], np.bincount(classes)
         if len(first) > MOST_CLASSES:

@@ -23,6 +23,7 @@ Float = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 SHORT = 1 - 1e-6  # of ε: what rounding takes is far less
+ROUNDING = 1e-13  # of the exponent of one step of a scale
 ALL_TRIPLES = 1_000  # values up to which every triple is looked at
 
 
@@ -172,9 +173,11 @@ class Exponential(Mechanism):
         return out
 
     def verified(self) -> Verified:
-        if len(self.classes) <= ALL_TRIPLES:
-            return self._all_triples()
-        return self._normalisers()
+        return self._verified
+
+    @cached_property
+    def _verified(self) -> Verified:
+        return self._all_triples() if len(self.classes) <= ALL_TRIPLES else self._normalisers()
 
     def _normalisers(self) -> Verified:
         """Each weight as the formula says, and log Z(c1) - log Z(c2) within what is left of the bound.
@@ -216,50 +219,53 @@ class Geometric(Mechanism):
     def __init__(self, size: int, epsilon: float, missing: bool = False) -> None:
         self.classes, self.epsilon = np.arange(size + missing), epsilon
         self._steps, self._missing = size - 1, missing
-        self._log = -epsilon * SHORT / max(self._steps, 1)  # of α
+        step = epsilon / max(self._steps, 1)
+        self._log = -(step * SHORT - ROUNDING)  # of α
         self._digits = max(self._steps - 1, 1).bit_length()
         self._middle = self._steps // 2
 
     @cached_property
-    def _chances(self) -> tuple[float, Float, float]:
-        """Of no noise; of a 1 in each digit of (noise - 1); of more than all of them can say."""
+    def _chances(self) -> tuple[tuple[float, float], Float, float]:
+        """Of no noise and of some; of a 1 in each digit of (noise - 1); of more than all of them can say."""
         power = np.exp(self._log * 2.0 ** np.arange(self._digits + 1))
-        return float(-np.expm1(self._log) / (1 + power[0])), power[:-1] / (1 + power[:-1]), float(power[-1])
+        none, some = float(-np.expm1(self._log) / (1 + power[0])), float(2 * power[0] / (1 + power[0]))
+        return (none, some), power[:-1] / (1 + power[:-1]), float(power[-1])
 
     @cached_property
     def _missing_chances(self) -> tuple[float, float]:
-        """Of missing to stay so, and of another value to become missing."""
+        """Of missing to be filled, 1 - a, and of another value to become missing, b."""
         epsilon = self.epsilon * SHORT
-        most = np.exp(epsilon * self._middle / max(self._steps, 1))  # e^{ε(1 - h)}
-        kept = np.exp(epsilon) * (most - 1) / (most * np.exp(epsilon) - 1)
-        return float(kept), float(kept * np.exp(-epsilon))
+        part = epsilon * self._middle / max(self._steps, 1)  # ε(1 - h)
+        whole = np.expm1(part + epsilon)
+        return float(np.expm1(epsilon) / whole), float(np.expm1(part) / whole)
 
     def draw(self, values: Numbers, rng: np.random.Generator) -> Numbers:
         n = len(values)
-        none, ones, more = self._chances
-        some = uniform(n, rng) >= none
+        (none, some), ones, more = self._chances
+        ticket = uniform(n, rng)  # compared with the smaller chance, which is the more exact one
+        noisy = ticket < some if some < none else ticket >= none
         size = np.ones(n, dtype=np.int64)
         for digit, chance in enumerate(ones.tolist()):
             size += (uniform(n, rng) < chance).astype(np.int64) << digit
         size[uniform(n, rng) < more] = self._steps + 1
         sign = np.where(rng.random(n) < 0.5, -1, 1)
         empty = values > self._steps
-        out = np.clip(np.where(empty, self._middle, values) + np.where(some, sign * size, 0), 0, self._steps)
+        out = np.clip(np.where(empty, self._middle, values) + np.where(noisy, sign * size, 0), 0, self._steps)
         if self._missing:
-            stays, becomes = self._missing_chances
-            out[uniform(n, rng) < np.where(empty, stays, becomes)] = self._steps + 1
+            filled, emptied = self._missing_chances
+            below = uniform(n, rng) < np.where(empty, filled, emptied)
+            out[below ^ empty] = self._steps + 1
         return out
 
     @cached_property
     def _noise(self) -> tuple[Float, Float]:
         """As they are drawn: P(noise = z), and P(noise ≥ z) on one side, for z = 0, 1, … up to the number of steps."""
-        none, ones, more = self._chances
+        (none, some), ones, more = self._chances
         sizes = np.ones(1)
         for chance in ones.tolist():
             sizes = np.concatenate([sizes * (1 - chance), sizes * chance])
-        side = (1 - none) / 2
-        exact = np.append(none, side * (1 - more) * sizes)
-        beyond = np.append(side * more, exact[:0:-1]).cumsum()[::-1]
+        exact = np.append(none, some / 2 * (1 - more) * sizes)
+        beyond = np.append(some / 2 * more, exact[:0:-1]).cumsum()[:0:-1]
         return exact[: self._steps + 1], np.append(none + beyond[0], beyond)[: self._steps + 1]
 
     @cached_property
@@ -269,9 +275,9 @@ class Geometric(Mechanism):
         table = exact[np.abs(places[:, None] - places)]
         table[:, 0], table[:, -1] = beyond, beyond[::-1]
         if self._missing:
-            stays, becomes = self._missing_chances
-            table = np.vstack([table * (1 - becomes), table[self._middle] * (1 - stays)])
-            table = np.column_stack([table, np.append(np.full(len(places), becomes), stays)])
+            filled, emptied = self._missing_chances
+            table = np.vstack([table * (1 - emptied), table[self._middle] * filled])
+            table = np.column_stack([table, np.append(np.full(len(places), emptied), 1 - filled)])
         return table, np.zeros(len(table))
 
     def distances(self, rows: Numbers) -> Float:
@@ -288,9 +294,9 @@ class Geometric(Mechanism):
         for chances in self._noise if self._steps else ():
             worst = max(worst, float(np.abs(np.diff(np.log(chances))).max()) / step)
         if self._missing:
-            stays, becomes = self._missing_chances
+            filled, emptied = self._missing_chances
             far = (self._steps - self._middle) * step * worst  # from the middle to the farther end
-            filled = abs(np.log1p(-becomes) - np.log1p(-stays)) + far
-            emptied = np.log(stays / becomes) if stays > 0 else 0.0
-            worst = max(worst, filled / self.epsilon, emptied / self.epsilon)
+            value = abs(np.log1p(-emptied) - np.log(filled)) + far
+            empty = abs(np.log1p(-filled) - np.log(emptied)) if emptied > 0 else 0.0
+            worst = max(worst, value / self.epsilon, empty / self.epsilon)
         return Verified(worst, f"all triples of {len(self.classes):,} values, step by step")

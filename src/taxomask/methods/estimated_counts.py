@@ -163,9 +163,9 @@ def _by_classes(
 ) -> tuple[Float, Float]:
     classes, kept, between = transition.classes, transition.kept, transition.between
     solved = _Solved(np.eye(len(kept)) + between * (transition.sizes / kept), what)
-    released = np.bincount(classes, weights=counts, minlength=len(kept))
-    totals: Float = np.bincount(groups, weights=counts / kept[classes], minlength=several)
-    squares: Float = np.bincount(groups, weights=counts / kept[classes] ** 2, minlength=several)
+    released = _summed(classes, counts, len(kept))
+    totals = _summed(groups, counts / kept[classes], several)
+    squares = _summed(groups, counts / kept[classes] ** 2, several)
     for first in range(0, several, AT_ONCE):
         here = np.flatnonzero((groups >= first) & (groups < first + AT_ONCE))
         inside = np.zeros((len(kept), min(AT_ONCE, several - first)))
@@ -176,8 +176,12 @@ def _by_classes(
         totals[some] -= (released / kept) @ rest
         own = counts[here] / kept[classes[here]] ** 2 * rest[classes[here], groups[here] - first]
         squares[some] += (released / kept**2) @ np.square(rest)
-        squares[some] -= 2 * np.bincount(groups[here] - first, weights=own, minlength=rest.shape[1])
+        squares[some] -= 2 * _summed(groups[here] - first, own, rest.shape[1])
     return totals, squares - totals
+
+
+def _summed(groups: NDArray[np.int64], weights: Float, several: int) -> Float:
+    return np.asarray(np.bincount(groups, weights=weights, minlength=several), dtype=np.float64)
 
 
 class _Solved:

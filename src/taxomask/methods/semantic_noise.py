@@ -21,7 +21,7 @@ __all__ = ["Budget", "MetricPrivacy", "SemanticNoise"]
 
 # Beyond 64 the least probabilities are smaller than what 106 random bits can tell.
 Epsilon = Annotated[
-    float, Ge(0.001), Le(64), Slider(1, 32, start=8), "Below 1 little is left of codes, above 16 of privacy."
+    float, Ge(0.01), Le(64), Slider(1, 32, start=8), "Below 1 little is left of codes, above 16 of privacy."
 ]
 Values = Annotated[Sequence[Any], MinLen(1), "List the values, or for numbers the least, the greatest and the step."]
 Missing = Literal["stay", "value"]
@@ -83,7 +83,7 @@ class SemanticNoise(Method):
     >>> release.notes[0]
     'dx: 171 of 200 (85.5 %) values changed.'
     >>> print(release.promise[-1])
-    holds: ε = 16 for a record, the sum over dx (16)
+    holds: ε = 16 for a record (the sum over dx (16))
     """
 
     epsilon: Epsilon | Mapping[str, Epsilon]
@@ -115,7 +115,7 @@ class SemanticNoise(Method):
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         epsilons = self._epsilons(data)
-        self._refuse_followers(data, tuple(epsilons))
+        self._check_columns(data, tuple(epsilons))
         each = (
             MetricPrivacy(name, epsilon, self._given(name), self.missing, self.sharp)
             for name, epsilon in epsilons.items()
@@ -124,7 +124,7 @@ class SemanticNoise(Method):
 
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         epsilons = self._epsilons(data)
-        self._refuse_followers(data, tuple(epsilons))
+        self._check_columns(data, tuple(epsilons))
         return tuple(replace(self, epsilon={name: one}, attributes=None) for name, one in epsilons.items())
 
     def transition(self, data: Microdata, name: str) -> Transition | None:
@@ -147,11 +147,6 @@ class SemanticNoise(Method):
 
     def _epsilons(self, data: Microdata) -> dict[str, float]:
         """ε of each attribute that is protected."""
-        for name in self.domain or ():
-            if name not in data.columns:
-                raise SchemaError(
-                    f"domain names {name!r}, which is no coded column.", hint=did_you_mean(name, data.columns)
-                )
         if not isinstance(self.epsilon, Mapping):
             return dict.fromkeys(treatable(data, self.attributes, tuple(Kind), self.name), float(self.epsilon))
         if self.attributes is not None and set(self.attributes) != set(self.epsilon):
@@ -167,8 +162,13 @@ class SemanticNoise(Method):
     def _domain(self, data: Microdata, name: str) -> Domain:
         return declared(data, name, self._given(name))
 
-    def _refuse_followers(self, data: Microdata, names: tuple[str, ...]) -> None:
-        """Texts of codes come from the table: where one is missing, the table does not have the code."""
+    def _check_columns(self, data: Microdata, names: tuple[str, ...]) -> None:
+        """Refuse a domain of no column, and texts of codes: where one is missing, the table does not have the code."""
+        for name in self.domain or ():
+            if name not in data.columns:
+                raise SchemaError(
+                    f"domain names {name!r}, which is no coded column.", hint=did_you_mean(name, data.columns)
+                )
         following = data.schema.following(names)
         if following:
             raise SchemaError(
@@ -220,4 +220,13 @@ class Budget(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         total = sum(epsilon for _, epsilon in self.epsilons)
         listed = ", ".join(f"{name} ({epsilon:g})" for name, epsilon in self.epsilons)
-        return Check(f"ε = {total:g} for a record", True, f"the sum over {listed}")
+        units = original.units
+        if units is None:
+            return Check(f"ε = {total:g} for a record", True, f"the sum over {listed}")
+        most = int(np.bincount(units).max(initial=0))
+        whole = {"people": "person", "households": "household"}.get(original.unit, original.unit)
+        return Check(
+            f"ε = {total * most:g} for a {whole}, {total:g} for a record",
+            True,
+            f"no {whole} has more than {most:,} records; the sum over {listed}",
+        )
