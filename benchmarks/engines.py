@@ -61,6 +61,7 @@ METHODS = {
     "microaggregation": BLOCKS,
     "refined": "{name: microaggregation, k: 5, block_size: 20000, algorithm: refined, steps: 2000}",
     "MicroHybrid": "{name: micro_hybrid, k: 5, block_size: 20000}",
+    "group permutation": "{name: group_permutation, k: 5, block_size: 20000}",
     "shuffling": SHUFFLING,
     "reverse mapping": f"{{name: reverse_mapping, inner: {BLOCKS}}}",
     "rank swapping 1": "{name: rank_swapping, algorithm: 1, p: 1}",
