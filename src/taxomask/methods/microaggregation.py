@@ -190,7 +190,7 @@ class Microaggregation(Method):
             return None
         limits: list[Callable[[NDArray[np.int64]], float]] = []
         if self.t is not None:
-            limits += [partial(_too_far, earth_mover(column), self.t) for column in columns]
+            limits += [partial(_too_far, earth_mover(column, data.people), self.t) for column in columns]
         if self.l is not None:
             limits += [partial(_too_uniform, earth_mover(column), self.l, column.attribute.name) for column in columns]
         return lambda rows: max(limit(rows) for limit in limits)
