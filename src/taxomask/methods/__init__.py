@@ -5,6 +5,7 @@ from __future__ import annotations
 from .base import Check, Masked, Method, Progress, Promise
 from .distributional_swapping import DistributionalSwapping
 from .generalisation import Generalisation
+from .group_permutation import GroupPermutation
 from .imputation import Imputation
 from .marginality_noise import MarginalityNoise
 from .micro_hybrid import MicroHybrid
@@ -29,6 +30,7 @@ __all__ = [
     "Check",
     "DistributionalSwapping",
     "Generalisation",
+    "GroupPermutation",
     "Imputation",
     "MarginalityNoise",
     "Masked",
@@ -58,6 +60,7 @@ METHODS: dict[str, type[Method]] = {
     for method in (
         Microaggregation,
         MicroHybrid,
+        GroupPermutation,
         Shuffling,
         RankSwapping,
         DistributionalSwapping,
