@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .evaluation import evaluate as evaluate
     from .methods import DistributionalSwapping as DistributionalSwapping
     from .methods import Generalisation as Generalisation
+    from .methods import GroupPermutation as GroupPermutation
     from .methods import Imputation as Imputation
     from .methods import MarginalityNoise as MarginalityNoise
     from .methods import Microaggregation as Microaggregation

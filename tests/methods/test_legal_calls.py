@@ -45,6 +45,7 @@ CALLS: list[Method] = [
     tm.MicroHybrid(3),
     tm.MicroHybrid(3, candidates="domain"),
     tm.MicroHybrid(3, synthesis="moments"),
+    tm.GroupPermutation(3),
     tm.Shuffling(attributes=["x"]),
     tm.Shuffling(attributes=["x"], given=()),
     tm.DistributionalSwapping(k=2),

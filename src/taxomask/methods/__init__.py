@@ -6,6 +6,7 @@ from .base import Check, Masked, Method, Progress, Promise
 from .distributional_swapping import DistributionalSwapping
 from .estimated_counts import EstimatedCounts, estimate_counts
 from .generalisation import Generalisation
+from .group_permutation import GroupPermutation
 from .imputation import Imputation
 from .marginality_noise import MarginalityNoise
 from .micro_hybrid import MicroHybrid
@@ -32,6 +33,7 @@ __all__ = [
     "DistributionalSwapping",
     "EstimatedCounts",
     "Generalisation",
+    "GroupPermutation",
     "Imputation",
     "MarginalityNoise",
     "Masked",
@@ -63,6 +65,7 @@ METHODS: dict[str, type[Method]] = {
     for method in (
         Microaggregation,
         MicroHybrid,
+        GroupPermutation,
         Shuffling,
         RankSwapping,
         DistributionalSwapping,

@@ -251,9 +251,13 @@ def _deviation(values: NDArray[np.float64]) -> float:
 
 @dataclass(frozen=True)
 class Permutation(Promise):
-    """Each of these attributes has exactly the original values, in another order; missing cells stay where they are."""
+    """Each of these attributes has exactly the original values, in another order.
+
+    Missing cells stay where they are, unless they take part.
+    """
 
     attributes: tuple[str, ...]
+    missing_move: bool = False
 
     def settled(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes
@@ -262,7 +266,8 @@ class Permutation(Promise):
         changed, moved = [], 0
         for name in self.attributes:
             before, after = alike(original.columns[name], code(released, original.schema[name]).column)
-            moved += int((before.missing != after.missing).sum())
+            if not self.missing_move:
+                moved += int((before.missing != after.missing).sum())
             if not np.array_equal(_multiset(before), _multiset(after), equal_nan=True):
                 changed.append(name)
         found = f"differs: {', '.join(changed)}" if changed else f"{moved:,} missing cells moved" if moved else "equal"
