@@ -2,11 +2,11 @@
 
     python benchmarks/semantic_noise.py [records]
 
-The diagnoses are those of the shipped example (2,000 real discharges), at the level of three digits, drawn
-with replacement to 100,000 records. The domain is every three-digit category of ICD-9-CM. Risk is the chance that the best guess of a
-code from its release is right, for somebody who knows how frequent all codes are. The error is the root of the mean
-variance of the counts of chapters, computed from the matrices (nothing is drawn), in % of the records: corrected counts
-for noise and randomised response; for PRAM, which is invariant, the counts as they are released.
+The diagnoses are those of the shipped example (2,000 real discharges), at the level of three digits, drawn with
+replacement to 100,000 records. The domain is every three-digit category of ICD-9-CM. Risk is the chance that the best
+guess of a code from its release is right, for somebody who knows how frequent all codes are. The error is the root of
+the mean variance of the counts of chapters, computed from the matrices (nothing is drawn), in % of the records:
+corrected counts for noise and randomised response; for PRAM, which is invariant, the counts as they are released.
 """
 
 from __future__ import annotations
