@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from .aggregate import Groups, Ordinal, aggregate
 from .blocks import median_cuts, members, with_enough
+from .closeness import enough_strata, exchange, from_strata
 from .mdav import check_enough, mdav, several
-from .merging import merge_until
+from .merging import Violation, merge_until
 from .refine import Refinement, refine
 
 __all__ = [
     "Groups",
     "Ordinal",
     "Refinement",
+    "Violation",
     "aggregate",
     "check_enough",
+    "enough_strata",
+    "exchange",
+    "from_strata",
     "mdav",
     "median_cuts",
     "members",
