@@ -180,6 +180,8 @@ def evaluate(
             hint="Give tables whose rows correspond; if they do not, as in fully synthetic tables, say linked=False "
             "(on the command line: --unlinked).",
         )
+    if linked:
+        after = after.owned_as(before)
     names = method.protects(before) if method is not None else _differing(before, after) if linked else ()
     engine = Memory().telling(progress)
     return measured(before, after, names, linked=linked, engine=engine, control=others, weights=weights, seed=seed)
@@ -198,6 +200,8 @@ def measured(
     seed: int = 0,
 ) -> Evaluation:
     """Measure coded tables, wherever they lie."""
+    if not linked:  # nobody owns a record that comes from no other
+        released = released.owned_as(None)
     engine.map(
         _check_size, [(column,) for data in (original, released) for column in data.columns.values()], "measuring"
     )

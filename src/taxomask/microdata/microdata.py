@@ -148,11 +148,13 @@ class Microdata:
         """For how many people of the population each record stands; None if the schema names no sampling weight."""
         return self._owners.weights
 
-    def owned_as(self, other: Microdata) -> Microdata:
+    def owned_as(self, other: Microdata | None) -> Microdata:
         """The table with the people, households and weights of another one, whose records are the same, row by row.
 
-        A released table does not hold the columns that name them.
+        A released table does not hold the columns that name them. Those of nobody (None) are records only.
         """
+        if other is None:
+            return replace(self, _owners=NOBODY)
         if self.n != other.n:
             raise DataError(
                 f"{self.n:,} records cannot have the owners of {other.n:,}.", hint="Pass tables of the same records."
