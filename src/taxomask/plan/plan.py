@@ -167,6 +167,13 @@ class Plan(_Part):
         except ValidationError as error:
             raise _plain(error) from None
 
+    def counting(self, **people: Any) -> Plan:
+        """The same plan with other columns for the person, the household and the like; None stays as the plan says."""
+        given = {key: value for key, value in people.items() if value is not None}
+        if not given:
+            return self
+        return self.model_copy(update={"attributes": self.attributes.of(self.attributes.values(), **given)})
+
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
         rest = self.model_dump(exclude={"attributes", "method", "compare", "accept", "folder"}, exclude_defaults=True)
