@@ -169,6 +169,11 @@ def test_every_engine_makes_the_same_taxonomy(tmp_path: Path, engine: str) -> No
     assert sorted(line.split(",")[1] for line in written) == sorted(expected.data["drg"].to_pylist())
 
 
+def test_noise_with_a_proof_needs_a_taxonomy_that_does_not_depend_on_the_table() -> None:
+    with pytest.raises(SchemaError, match="made from the table"):
+        tm.protect(discharges(), Plan.from_dict(PLAN).attributes, tm.SemanticNoise(8, attributes=["drg"]), seed=1)
+
+
 def test_mistakes_in_a_plan_are_told() -> None:
     def described(taxonomy: object) -> tm.Schema:
         return tm.Schema.from_entries([{**PLAN["attributes"][1], "taxonomy": taxonomy}, {"name": "mdc"}])  # type: ignore[index]

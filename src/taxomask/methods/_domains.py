@@ -237,6 +237,12 @@ class _Concepts(Domain):
                 hint="Use distance='ancestors', or 'edge_weight' on a tree.",
             )
         self._taxonomy: Taxonomy = attribute.taxonomies[0][0]
+        if self._taxonomy.made_from is not None:
+            raise SchemaError(
+                f"the taxonomy of {self.name!r} is made from the table: what it holds, and how far apart, tells who is "
+                "in the table.",
+                hint="Give the column a taxonomy that was there before the table.",
+            )
         match: Any = attribute.match
         if given is None:
             self.positions = np.arange(len(self._taxonomy.ids), dtype=np.int32)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .distinct import Distinct
-from .spelling import spell
+from .._support.spelling import spell
 
 __all__ = ["Values", "fit", "grain", "held", "is_temporal", "number_in", "take", "value_range"]
 
