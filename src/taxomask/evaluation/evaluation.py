@@ -169,6 +169,7 @@ def evaluate(
     (0.001, 0.5, 2)
     """
     before = Microdata.from_frame(original, schema)
+    schema = before.schema  # a taxonomy that is made from the table is made from the original one
     after = Microdata.from_frame(protected, _released(schema, Frame(protected)))
     if order is not None:
         after = _in_order(after, np.asarray(order, dtype=np.int64))

@@ -386,7 +386,7 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "role": {"enum": [str(role) for role in Role]},
             "kind": {"enum": [str(kind) for kind in Kind]},
             "order": values,
-            "taxonomy": {"type": ["string", "array"], "examples": list(BUILTIN)},
+            "taxonomy": {"type": ["string", "array", "object"], "examples": [*BUILTIN, {"from": ["code", "group"]}]},
             "distance": {"enum": list(DISTANCES)},
             "weight": {"type": "number", "exclusiveMinimum": 0},
             "match": {"enum": list(MATCH)},
