@@ -9,7 +9,7 @@ import typer
 
 from ..errors import DataError
 from .files import check_free
-from .protect import PlanFile, Quiet
+from .protect import Household, Person, PlanFile, PopulationSize, Quiet, SamplingWeight
 from .show import print_figures, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ def evaluate(
     unlinked: Annotated[
         bool, typer.Option("--unlinked", help="The rows do not correspond, as those of fully synthetic tables.")
     ] = False,
+    person: Person = None,
+    household: Household = None,
+    sampling_weight: SamplingWeight = None,
+    population_size: PopulationSize = None,
     records: Annotated[
         Path | None,
         typer.Option(
@@ -63,7 +67,9 @@ def evaluate(
         check_free(output, force=force)
     if records is not None:
         check_free(records, force=force)
-    read = Plan.read(plan, outside=outside)
+    read = Plan.read(plan, outside=outside).counting(
+        person=person, household=household, sampling_weight=sampling_weight, population_size=population_size
+    )
     source, before = read_for(read, original)
     target, after = read_for(read, protected, safe_cells=read.output.escape_cells)
     order, linked, method = None, not unlinked, None

@@ -9,12 +9,13 @@ import typer
 
 from ..errors import DataError
 from .files import check_free, write_text
-from .protect import Quiet
+from .protect import Household, Person, PopulationSize, Quiet, SamplingWeight
 from .risk import show_risk
 from .show import print_json, print_table, print_text
 
 if TYPE_CHECKING:
     from ..microdata import Microdata, Schema
+    from ..plan import Plan
 
 __all__ = ["inspect"]
 
@@ -29,6 +30,10 @@ def inspect(
             "'*=other' releases all that is undecided as it is."
         ),
     ] = None,
+    person: Person = None,
+    household: Household = None,
+    sampling_weight: SamplingWeight = None,
+    population_size: PopulationSize = None,
     risk: Annotated[
         bool,
         typer.Option("--risk", help="Show what must be protected: who stands out and by which columns, for you alone."),
@@ -48,18 +53,24 @@ def inspect(
     from ..microdata import Role
     from ..microdata.clues import SPELLED
     from ..microdata.files import is_address, open_table
+    from ..plan import Plan
     from ..plan.draft import draft_plan, draft_schema
 
     if plan is not None:
         if not risk or output is not None or role:
             raise DataError("--plan goes with --risk alone.", hint="Say --risk, and leave out --output and --role.")
-        return show_risk(*_of_plan(data, plan, outside=outside), quiet=quiet, json=json)
+        said = {"person": person, "household": household, "sampling_weight": sampling_weight}
+        read = Plan.read(plan, outside=outside).counting(**said, population_size=population_size)
+        return show_risk(*_of_plan(data, read), quiet=quiet, json=json)
     if output is not None:
         check_free(output, force=force)
     source = open_table(data, text=True)
     table: Any = source if source.columnar else source.read()
     beside = None if is_address(data) else Path(data)
-    schema = draft_schema(table, beside=beside, roles=_roles(role or []))
+    people = {"person": person, "household": household}
+    schema = draft_schema(table, beside=beside, roles=_roles(role or []), people=people)
+    sample = {"sampling_weight": sampling_weight, "population_size": population_size}
+    schema = schema.of(schema.values(), **{key: value for key, value in sample.items() if value is not None})
     rows = source.n if source.columnar else table.num_rows
     if output is not None:
         write_text(output, draft_plan(schema, data, output.parent))
@@ -74,6 +85,12 @@ def inspect(
         ["column", "proposed role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind or "–"), one.note) for name, one in schema.items()],
     )
+    counted = {"person": "people", "household": "households"}
+    for key, unit in counted.items():
+        name, given = getattr(schema, key), people[key]
+        if name is not None:
+            how = "as you said" if given else "proposed, as its values stand in several rows"
+            print_text(f"The {key} of a row is {name} ({how}): k counts different {unit}.")
     if schema.undecided:
         print_text(f"For you to decide, {len(schema.undecided)} of {len(schema)}: {', '.join(schema.undecided)}.")
     else:
@@ -96,12 +113,10 @@ def inspect(
     return None
 
 
-def _of_plan(data: str, path: Path, *, outside: bool) -> tuple[str, Microdata]:
+def _of_plan(data: str, plan: Plan) -> tuple[str, Microdata]:
     from ..microdata import Microdata
-    from ..plan import Plan
     from ..plan.run import naming, read_for
 
-    plan = Plan.read(path, outside=outside)
     source, table = read_for(plan, data)
     with naming(source):
         return source.where, Microdata.from_frame(table, plan.attributes)
