@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..microdata.frames import Frame
 from ..microdata.infer import with_pairs
 from ..microdata.recognition import DATES
 from ..taxonomy import Taxonomy
+from .leaders import with_leaders
 
 __all__ = ["draft_plan", "draft_schema"]
 
@@ -27,7 +29,7 @@ _HEAD = """\
 #   identifier        names a person; never released
 #   quasi_identifier  others may know it, so it could lead to a person; protected
 #   confidential      what is to be learnt only about groups, such as a diagnosis
-#   other             released as it is, unprotected
+#   other             released as it is, unprotected; with `follows`, as it belongs to the released value of that column
 # A column goes by its kind: continuous, ordinal (with an order), nominal, or taxonomic (codes of a taxonomy).
 """
 _TAIL = """
@@ -90,7 +92,11 @@ def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, 
     near = sorted(beside.parent.glob("*")) if beside is not None else []
     files = [path for path in near if path != beside and path.is_file()]
     drafted = [_with_kind(one, table, files) for table in tables for one in infer(table).values()]
-    schema = with_pairs(_with_dates(drafted, beside)).decide(roles or {})
+    named = {pattern: role for pattern, role in (roles or {}).items() if pattern != "*"}
+    schema = with_pairs(_with_dates(drafted, beside)).decide(named)
+    decided = {name for name in schema for pattern in named if name == pattern or fnmatchcase(name, pattern)}
+    schema = with_leaders(schema, frame.read if isinstance(frame, Source) else lambda _: frame, but=decided)
+    schema = schema.decide({"*": roles["*"]}) if roles and "*" in roles else schema
     return schema.of(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED))
 
 
