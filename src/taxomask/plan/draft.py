@@ -65,14 +65,15 @@ def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method 
         The method, if it is known already.
     """
     named = data if is_address(data) else _seen_from(folder, Path(data))
-    entries = "".join(_entry(attribute, folder) for attribute in schema.values())
+    listed = zip(schema.values(), schema.to_dict(folder)["attributes"], strict=True)
+    entries = "".join(_entry(attribute, values) for attribute, values in listed)
     first, *grid = _methods(schema)
     chosen = first if method is None else _plain(method.to_dict())
-    listed = "".join(f"  - {entry}\n" for entry in grid)
+    compared = "".join(f"  - {entry}\n" for entry in grid)
     elsewhere = is_address(named) or named.startswith("/")
     outside = "  # not in the folder of this plan: use it with --outside" if elsewhere else ""
     head = _HEAD.format(data=named)
-    return f"{head}\ndata: {_plain(named)}{outside}\nattributes:\n{entries}{_TAIL.format(method=chosen, grid=listed)}"
+    return f"{head}\ndata: {_plain(named)}{outside}\nattributes:\n{entries}{_TAIL.format(method=chosen, grid=compared)}"
 
 
 def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, str] | None = None) -> Schema:
@@ -146,8 +147,7 @@ def _seen_from(folder: Path, path: Path) -> str:
         return path.resolve().as_posix()
 
 
-def _entry(attribute: Attribute, folder: Path) -> str:
-    values = Schema([attribute]).to_dict(folder)["attributes"][0]
+def _entry(attribute: Attribute, values: dict[str, Any]) -> str:
     note = values.pop("note", "")
     if attribute.role == Role.IDENTIFIER:  # never looked at
         values = {"name": attribute.name, "role": str(attribute.role)}
