@@ -85,5 +85,7 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> N
     assert {one.replace("README.md", "index.md").replace(".md", ".html") for one in expected} <= built
     for page in pages:
         loaded = re.findall(r"<(?:script|img|iframe|source)[^>]+src=\"?([^\"\s>]+)", page.read_text(encoding="utf-8"))
-        loaded += re.findall(r"<link[^>]+rel=\"?stylesheet\"?[^>]*href=\"?([^\"\s>]+)", page.read_text(encoding="utf-8"))
+        loaded += re.findall(
+            r"<link[^>]+rel=\"?stylesheet\"?[^>]*href=\"?([^\"\s>]+)", page.read_text(encoding="utf-8")
+        )
         assert [one for one in loaded if "//" in one] == []
