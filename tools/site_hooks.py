@@ -1,7 +1,7 @@
 """How the site of the documentation is put together; mkdocs calls these functions.
 
-Its navigation is that of the pages themselves: docs/README.md names the pages in order, and the README of a folder those
-of the folder. A page that none of them names ends the build.
+Its navigation is that of the pages themselves: docs/README.md names the pages in order, and the README of a folder
+those of the folder. A page that none of them names ends the build.
 """
 
 from __future__ import annotations
