@@ -13,8 +13,9 @@ from scipy.special import ndtri
 from scipy.stats import rankdata, spearmanr
 
 import taxomask as tm
+from taxomask._support.sorting import centred_ranks, stable_order
 from taxomask.methods import _copula
-from taxomask.methods._ranks import centred_ranks, placed, random_order, stable_order
+from taxomask.methods._ranks import placed, random_order
 from taxomask.semantics.ordering import rank_keys
 
 from .conftest import SCHEMA, tables

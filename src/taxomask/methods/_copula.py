@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.sorting import centred_ranks
 from ..semantics.ordering import Keys
-from ._ranks import centred_ranks
 
 __all__ = ["Conditional", "Ranked", "conditional", "normal_scores", "positive_definite", "ranked", "spearman"]
 

@@ -7,13 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.sorting import stable_order
 from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
 from ..microdata import CategoricalColumn, Column, Kind, Microdata
 from ..microdata.spelling import listing
 from ..semantics.ordering import Keys, rank_keys
 from ._copula import Conditional, Ranked, conditional, normal_scores, positive_definite, ranked, spearman
-from ._ranks import placed, stable_order
+from ._ranks import placed
 from .base import Masked, Method, Progress, Promise, chosen
 from .promises import Permutation
 
