@@ -14,11 +14,15 @@ from scipy.stats import rankdata
 
 import taxomask as tm
 from engines import jobs
-from taxomask.engines import DaskCluster, Engine, Files, Memory, Scratch, Threads
+from engines.conftest import SEED
+from engines.test_methods import CASES, schema_of
+from taxomask.engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, read_coded
 from taxomask.engines.exchange import sampled, splitters
 from taxomask.engines.sealed import Seal, Summed, stretches_of, tail
 from taxomask.errors import EngineError
 from taxomask.microdata import CategoricalColumn, ContinuousColumn, Microdata
+from taxomask.microdata.files import read_table
+from taxomask.release import protect_on
 
 Array = np.ndarray[Any, Any]
 LENGTHS = (0, 1, 15, 16, 17, 100, 259)
@@ -214,3 +218,40 @@ def test_a_part_is_mapped_by_itself_and_passed_on_by_its_place(tmp_path: Path) -
         (message,) = scratch.pack([part[10:20]], "c")  # its file is still there
         assert scratch.unpack(message).tolist() == list(range(5_010, 5_020))
         assert [path.name for path in scratch.folder.rglob("*") if path.is_file()] == ["a"]
+
+
+# --------------------------------------------------------------------------------------- methods
+
+IN_CHUNKS = [case for case in CASES if case.startswith("shuffling")]
+
+
+def released(engine: Engine, data: Microdata, case: str) -> tuple[Any, ...]:
+    release = protect_on(engine, data, CASES[case], seed=SEED)
+    return release.data, release.notes, release.audit["sha256"]
+
+
+@pytest.fixture
+def three_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "chunk", 100)  # of 237 records
+
+
+@pytest.mark.usefixtures("three_chunks")
+@pytest.mark.parametrize("case", IN_CHUNKS)
+def test_methods_are_the_same_in_files_and_in_memory(local: Threads, parquet: Path, tmp_path: Path, case: str) -> None:
+    expected = released(Memory(), Microdata.from_frame(read_table(parquet), schema_of(case)), case)
+    with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        engine = Files(local, scratch)
+        found = released(engine, read_coded(str(parquet), schema_of(case), engine), case)
+    assert found[0].equals(expected[0])
+    assert found[1:] == expected[1:]
+
+
+@pytest.mark.usefixtures("three_chunks")
+def test_a_method_on_a_cluster(two_workers: DaskCluster, parquet: Path, tmp_path: Path) -> None:
+    case = "shuffling, paper"
+    expected = released(Memory(), Microdata.from_frame(read_table(parquet), schema_of(case)), case)
+    with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        engine = Files(two_workers, scratch)
+        found = released(engine, read_coded(str(parquet), schema_of(case), engine), case)
+    assert found[0].equals(expected[0])
+    assert found[1:] == expected[1:]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microdata import Column
+from ..microdata import CategoricalColumn, Column
 
 __all__ = ["Engine", "Told", "asks_for_progress", "like", "missing_like", "part_of", "together"]
 
@@ -83,12 +83,21 @@ class Engine(ABC):
         """What a function finds in each chunk of some columns, combined from the first to the last."""
         return reduce(combine, self.map(function, self._chunks(columns, common, None), what))
 
+    def count(self, column: CategoricalColumn) -> NDArray[np.int64]:
+        """How many records have each category of a column."""
+        found: NDArray[np.int64] = self.fold(_counts, np.add, [column], what="counting")
+        return found
+
     @abstractmethod
     def order(self, keys: NDArray[Any], what: str) -> NDArray[np.int64]:
         """The positions of keys from the smallest to the largest, equal ones in their order.
 
         Missing keys, NaN or negative integers, are left out.
         """
+
+    @abstractmethod
+    def sort(self, keys: NDArray[Any], what: str) -> NDArray[Any]:
+        """The keys from the smallest to the largest, missing ones left out; -0.0 becomes 0.0, which it equals."""
 
     @abstractmethod
     def rank(self, keys: NDArray[Any], what: str) -> NDArray[np.float64]:
@@ -146,9 +155,17 @@ class Engine(ABC):
         (found,) = self.map(function, [arguments], what, main=main)
         return found
 
+    def in_one_job(self, n: int) -> bool:
+        """Whether n records are better left to one job than to one for each step: sending them would take longer."""
+        return False
+
     def part(self, start: float, end: float) -> Engine:
         """The same engine for a part of the work: that between two fractions of the whole."""
         return self
+
+
+def _counts(column: CategoricalColumn) -> NDArray[np.int64]:
+    return column.counts
 
 
 def together(found: Sequence[Any]) -> Any:

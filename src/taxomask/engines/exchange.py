@@ -16,10 +16,22 @@ from numpy.typing import NDArray
 
 from .._support.sorting import centred_ranks, in_order, stable_order
 
-__all__ = ["Sorted", "cut_keys", "merged", "moved", "order_of", "ranked", "ranks_of", "sampled", "splitters", "spread"]
+__all__ = [
+    "Sorted",
+    "cut_keys",
+    "merged",
+    "moved",
+    "order_of",
+    "ranked",
+    "ranks_of",
+    "sampled",
+    "sorted_keys",
+    "splitters",
+    "spread",
+]
 
 Array: TypeAlias = NDArray[Any]
-Pieces: TypeAlias = list[tuple[Array, Array]]
+Pieces: TypeAlias = list[tuple[Array, Any]]
 
 SAMPLE = 1_000  # keys of a chunk that tell where ranges end
 
@@ -47,6 +59,15 @@ def _present(keys: Array) -> NDArray[np.int64] | None:
     """The positions of the keys that are not missing; None if none is."""
     missing = keys < 0 if keys.dtype.kind == "i" else np.isnan(keys)
     return np.flatnonzero(~missing) if missing.any() else None
+
+
+def sorted_keys(pieces: Pieces) -> Array:
+    """The keys of a range in their order."""
+    keys = np.concatenate([one for one, _ in pieces]) if len(pieces) > 1 else pieces[0][0]
+    rows = _present(keys)
+    found = (keys if rows is None else keys[rows]) + keys.dtype.type(0)  # one zero
+    found.sort()
+    return found
 
 
 def moved(pieces: Pieces, start: int, stop: int, fill: Any) -> Array:

@@ -100,6 +100,9 @@ class Files(Engine):
             return self
         return self._telling(part_of(self._told, start, end))
 
+    def in_one_job(self, n: int) -> bool:
+        return n <= self.chunk
+
     def _telling(self, told: Told) -> Files:
         other = copy(self)
         other._told, other._main_only = told, True
@@ -167,6 +170,15 @@ class Files(Engine):
             exchange.merged, [(one.pieces,) for one in ranges], [one.start for one in ranges], len(keys), what
         )
         return positions
+
+    def sort(self, keys: NDArray[Any], what: str) -> NDArray[Any]:
+        if len(keys) <= self.chunk:
+            found: NDArray[Any] = self.run(exchange.sorted_keys, [(keys, None)], what=what)
+            return found
+        ranges = self._ranges(keys, what)
+        items, starts = [(one.pieces,) for one in ranges], [one.start for one in ranges]
+        found = self._joined(exchange.sorted_keys, items, starts, len(keys), what)
+        return found
 
     def rank(self, keys: NDArray[Any], what: str) -> NDArray[np.float64]:
         if len(keys) <= self.chunk:

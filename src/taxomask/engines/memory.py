@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import Engine, Told, asks_for_progress, like, missing_like, part_of, together
-from .exchange import moved, order_of, ranks_of
+from .exchange import moved, order_of, ranks_of, sorted_keys
 
 __all__ = ["Memory"]
 
@@ -49,6 +49,9 @@ class Memory(Engine):
 
     def order(self, keys: NDArray[Any], what: str) -> NDArray[np.int64]:
         return order_of(keys)
+
+    def sort(self, keys: NDArray[Any], what: str) -> NDArray[Any]:
+        return sorted_keys([(keys, None)])
 
     def rank(self, keys: NDArray[Any], what: str) -> NDArray[np.float64]:
         return ranks_of(keys)

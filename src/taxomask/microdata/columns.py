@@ -161,6 +161,12 @@ class CategoricalColumn(_Coded):
         categories = tuple(self.categories[i] for i in used.tolist())
         return replace(self, codes=recode[self.codes], categories=categories, **changes)
 
+    def outline(self, counts: NDArray[np.int64]) -> Self:
+        """What a column is, without its rows: its categories, and how many records have each."""
+        outline = self.part(0, 0)
+        vars(outline)["counts"] = counts
+        return outline
+
     @property
     def cells(self) -> Codes:
         return self.codes
