@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import listing
 from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
-from ..microdata.spelling import listing
 from ..semantics.ordering import category_ranks
 from ._copula import Conditional, Ranked, conditional, normal_scores, positive_definite, ranked, spearman
 from ._ranks import put_back

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -16,6 +16,7 @@ from ..methods import METHODS, Method, Pipeline
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.files import is_address, shown
+from ..microdata.schema import ABOUT_PEOPLE, MissingPerson
 from ..microdata.yaml_file import read_yaml
 from ..release.accept import Accepted, accepted_entries
 from ..taxonomy.distances import DISTANCES
@@ -130,7 +131,7 @@ class Plan(_Part):
         """A plan from plain values, as they stand in the YAML file."""
         if not isinstance(content, Mapping):
             raise PlanError("a plan is a mapping of keys.", hint="Write 'attributes:' and 'method:'.")
-        keys = tuple(name for name in cls.model_fields if name != "folder")
+        keys = (*(name for name in cls.model_fields if name != "folder"), *ABOUT_PEOPLE)
         for key in content:
             if key == "outside":
                 said = "a plan cannot allow itself to reach outside its folder."
@@ -139,7 +140,8 @@ class Plan(_Part):
                 raise PlanError(f"{key!r} is not a key of a plan.", hint=did_you_mean(str(key), keys))
         _check_files(content, Path(folder), outside=outside)
         given = {key: value for key, value in content.items() if value is not None}
-        given["attributes"] = Schema.from_entries(content.get("attributes"), Path(folder))
+        people = {key: given.pop(key) for key in ABOUT_PEOPLE if key in given}
+        given["attributes"] = Schema.from_entries(content.get("attributes"), Path(folder), **people)
         given["accept"] = accepted_entries(given.get("accept", ()), given["attributes"])
         if isinstance(given.get("engine"), str):
             given["engine"] = {"name": given["engine"]}
@@ -164,6 +166,13 @@ class Plan(_Part):
             return self.model_copy(update={"engine": EngineChoice(**new)})
         except ValidationError as error:
             raise _plain(error) from None
+
+    def counting(self, **people: Any) -> Plan:
+        """The same plan with other columns for the person, the household and the like; None stays as the plan says."""
+        given = {key: value for key, value in people.items() if value is not None}
+        if not given:
+            return self
+        return self.model_copy(update={"attributes": self.attributes.of(self.attributes.values(), **given)})
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
@@ -330,6 +339,7 @@ def plan_json_schema() -> dict[str, Any]:
                     {"type": "object", "additionalProperties": _attribute_schema()},
                 ],
             },
+            **_people_schema(),
             "method": {"anyOf": [{"$ref": "#/$defs/method"}, several]},
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
@@ -341,6 +351,14 @@ def plan_json_schema() -> dict[str, Any]:
         },
         "$defs": {"method": one, **{str(schema["title"]): schema for schema in methods}},
     }
+
+
+def _people_schema() -> dict[str, Any]:
+    kinds: dict[str, dict[str, Any]] = {
+        "population_size": {"type": "integer", "minimum": 1},
+        "missing_person": {"enum": [*get_args(MissingPerson)]},
+    }
+    return {key: {**kinds.get(key, {"type": "string"}), "description": about} for key, about in ABOUT_PEOPLE.items()}
 
 
 def _accept_schema() -> dict[str, Any]:
@@ -368,7 +386,7 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "role": {"enum": [str(role) for role in Role]},
             "kind": {"enum": [str(kind) for kind in Kind]},
             "order": values,
-            "taxonomy": {"type": ["string", "array"], "examples": list(BUILTIN)},
+            "taxonomy": {"type": ["string", "array", "object"], "examples": [*BUILTIN, {"from": ["code", "group"]}]},
             "distance": {"enum": list(DISTANCES)},
             "weight": {"type": "number", "exclusiveMinimum": 0},
             "match": {"enum": list(MATCH)},
