@@ -87,7 +87,7 @@ def in_order_of_appearance(keys: NDArray[Any]) -> Int:
     return (np.cumsum(starts) - 1)[first[keys]]
 
 
-def class_owners(classes: NDArray[Any], owners: Int | None) -> Int:
+def class_owners(classes: NDArray[Any], owners: NDArray[Any] | None) -> Int:
     """How many different owners the rows of each class have, by its number; without owners, how many rows.
 
     >>> class_owners(np.array([0, 0, 0, 1, 1]), np.array([4, 4, 7, 4, 5])).tolist()
