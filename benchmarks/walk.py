@@ -1,4 +1,4 @@
-"""The walk of `taxomask protect --plan … --report …` through the house: functions called, by room, and kinds of objects.
+"""The walk of `taxomask protect --plan … --report …` through the house: functions called, and kinds of objects.
 
 The shipped discharges are protected in this process while every call is noted. A function is counted once however often
 it is called; a kind of object is a class of taxomask of which a function was given an instance or gave one back.
@@ -63,7 +63,8 @@ class Walk:
         try:
             main(list(arguments))
         except SystemExit as end:
-            assert not end.code, f"the command ended with {end.code}"
+            if end.code:
+                raise
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
