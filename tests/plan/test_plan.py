@@ -143,7 +143,7 @@ def test_the_json_schema_lists_every_method_with_its_parameters() -> None:
     assert micro["properties"]["k"] == {"type": "integer", "minimum": 2, "description": "The smallest size of a group."}
     t = micro["properties"]["t"]["anyOf"]
     assert t == [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "null"}]
-    assert micro["properties"]["algorithm"]["enum"] == ["mdav", "refined"]
+    assert micro["properties"]["algorithm"]["enum"] == ["auto", "mdav", "refined"]
     assert schema["$defs"]["reverse_mapping"]["properties"]["inner"]["$ref"] == "#/$defs/method"
     described = schema["properties"]["attributes"]["anyOf"][0]["items"]["properties"]
     assert described["distance"] == {"enum": list(DISTANCES)}

@@ -7,6 +7,7 @@ from .distributional_swapping import DistributionalSwapping
 from .generalisation import Generalisation
 from .group_permutation import GroupPermutation
 from .imputation import Imputation
+from .individual_ranking import IndividualRanking
 from .marginality_noise import MarginalityNoise
 from .micro_hybrid import MicroHybrid
 from .microaggregation import Microaggregation
@@ -32,6 +33,7 @@ __all__ = [
     "Generalisation",
     "GroupPermutation",
     "Imputation",
+    "IndividualRanking",
     "MarginalityNoise",
     "Masked",
     "Method",
@@ -61,6 +63,7 @@ METHODS: dict[str, type[Method]] = {
         Microaggregation,
         MicroHybrid,
         GroupPermutation,
+        IndividualRanking,
         Shuffling,
         RankSwapping,
         DistributionalSwapping,
