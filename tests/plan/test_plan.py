@@ -36,7 +36,7 @@ attributes:
   - {name: age, role: quasi_identifier, kind: continuous}
 method: {name: reverse_mapping, inner: {name: microaggregation, k: 5}}
 compare:
-  - {name: microaggregation, vary: {k: [3, 5], algorithm: [mdav, refined]}}
+  - {name: microaggregation, vary: {k: [3, 5], algorithm: [auto, refined]}}
   - [{name: noise, amount: 0.1}, {name: rounding, base: 5}]
 limits: {risk: 0.1}
 output: {path: out.parquet, keep_order: true}

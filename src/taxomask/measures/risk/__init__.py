@@ -32,14 +32,23 @@ from .intervals import (
 )
 from .linkage import PARTIAL_LINKAGE, Linkage, partial_linkage, record_linkage
 from .linkage_in_blocks import LINKAGE
+from .permutation import (
+    PERMUTATION,
+    MaximumKnowledge,
+    Moved,
+    PermutationDistance,
+    permutation_distance,
+    permutation_distances,
+)
 from .rates import Rate
 
 __all__ = [
-    "RISK", "ChangeInRank", "ClassRisk", "ClassSizes", "Closeness", "Diversity", "Guess", "IndividualRisk", "Inference",
-    "IntervalDisclosure", "Linkage", "RankCorrelation", "RankSwappingAttack", "Rate", "Reidentification",
-    "ReverseMappingAttack", "change_in_rank", "class_sizes", "individual_risk", "inference", "interval_disclosure",
-    "l_diversity", "partial_linkage", "rank_correlation", "rank_swapping_attack", "ranks_moved", "record_linkage",
-    "reidentification", "reverse_mapping_attack", "t_closeness",
+    "RISK", "ChangeInRank", "ClassRisk", "ClassSizes", "Closeness", "Diversity", "Guess", "IndividualRisk",
+    "Inference", "IntervalDisclosure", "Linkage", "MaximumKnowledge", "Moved", "PermutationDistance",
+    "RankCorrelation", "RankSwappingAttack", "Rate", "Reidentification", "ReverseMappingAttack", "change_in_rank",
+    "class_sizes", "individual_risk", "inference", "interval_disclosure", "l_diversity", "partial_linkage",
+    "permutation_distance", "permutation_distances", "rank_correlation", "rank_swapping_attack", "ranks_moved",
+    "record_linkage", "reidentification", "reverse_mapping_attack", "t_closeness",
 ]  # fmt: skip
 
 RISK: dict[str, Measure] = {
@@ -52,6 +61,7 @@ RISK: dict[str, Measure] = {
         INTERVALS,
         RANK_CORRELATION,
         CHANGE_IN_RANK,
+        PERMUTATION,
         DIVERSITY,
         CLOSENESS,
         INFERENCE,
