@@ -40,10 +40,12 @@ if TYPE_CHECKING:
     from .methods import Recoding as Recoding
     from .methods import ReverseMapping as ReverseMapping
     from .methods import Rounding as Rounding
+    from .methods import SemanticNoise as SemanticNoise
     from .methods import Shuffling as Shuffling
     from .methods import Suppression as Suppression
     from .methods import TopBottomCoding as TopBottomCoding
     from .methods import TopologicalSwapping as TopologicalSwapping
+    from .methods import estimate_counts as estimate_counts
     from .microdata import Attribute as Attribute
     from .microdata import Kind as Kind
     from .microdata import Microdata as Microdata
@@ -82,6 +84,7 @@ _HOMES = {
         "TaxomaskError",
         "TaxonomyError",
     ),
+    "methods": ("estimate_counts",),
     "microdata": ("Attribute", "Kind", "Microdata", "Role", "Schema", "infer"),
     "records": ("RecordDistance",),
     "release": ("Release", "protect"),

@@ -38,6 +38,9 @@ CASES: dict[str, Method] = {
     "multiplicative noise": tm.MultiplicativeNoise(attributes=("income", "age")),
     "marginality noise": tm.MarginalityNoise(),
     "PRAM": tm.Pram(0.7),
+    "semantic noise": tm.SemanticNoise(
+        {"dx": 8, "sex": 2, "grade": 3, "age": 4}, domain={"sex": ["f", "m", "x"], "age": [0, 120, 1]}, missing="value"
+    ),
     "rank swapping 1": tm.RankSwapping(p=5, algorithm=1),
     "rank swapping 2": tm.RankSwapping(p=5, algorithm=2),
     "rank swapping 2, open": tm.RankSwapping(k=4, algorithm=2, interval="open"),

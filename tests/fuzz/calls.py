@@ -87,6 +87,7 @@ def method(rng: random.Random) -> Any:
         lambda: tm.MultiplicativeNoise(0.2),
         lambda: tm.MarginalityNoise(),
         lambda: tm.Pram(rng.choice([0, 0.5, 1])),
+        lambda: tm.SemanticNoise(rng.choice([0, 0.01, 4, 64]), sharp=rng.random() < 0.5, missing="value"),
         lambda: tm.Generalisation(k, suppression=rng.choice([0, 0.3, 1])),
         lambda: tm.Suppression(k),
         lambda: tm.Recoding(level=rng.choice([1, 2])),

@@ -65,6 +65,8 @@ CALLS: list[Method] = [
     tm.MultiplicativeNoise(100.0, distribution="normal"),
     tm.MarginalityNoise(),
     tm.Pram(0.5),
+    tm.SemanticNoise(4, attributes=["x"], domain={"x": ["1990-01-01", "1995-01-01", 1]}),
+    tm.SemanticNoise(4, attributes=["x"], domain={"x": [0, 100, 0.25]}, missing="value"),
     tm.Generalisation(3),
     tm.Recoding(2),
     tm.Suppression(3),

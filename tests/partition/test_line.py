@@ -112,7 +112,7 @@ def test_people() -> None:
     assert along_one_column(data, 2, units).numbers.tolist() == [0, 0, 0, 0, 0, 0]
     units = np.array([0, 0, 1, 2, 3, 4])
     assert along_one_column(data, 2, units).numbers.tolist() == [0, 0, 0, 0, 1, 1]
-    with pytest.raises(tm.DataError, match="the table has 2 people or households, too few"):
+    with pytest.raises(tm.DataError, match=r"of 2 people \(or households\), too few"):
         along_one_column(data, 3, np.array([0, 0, 0, 1, 1, 1]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .base import Check, Masked, Method, Progress, Promise
 from .distributional_swapping import DistributionalSwapping
+from .estimated_counts import EstimatedCounts, estimate_counts
 from .generalisation import Generalisation
 from .group_permutation import GroupPermutation
 from .imputation import Imputation
@@ -21,6 +22,7 @@ from .rank_swapping import RankSwapping
 from .recoding import Recoding
 from .reverse_mapping import ReverseMapping
 from .rounding import Rounding
+from .semantic_noise import SemanticNoise
 from .shuffling import Shuffling
 from .suppression import Suppression
 from .top_bottom_coding import TopBottomCoding
@@ -30,6 +32,7 @@ __all__ = [
     "METHODS",
     "Check",
     "DistributionalSwapping",
+    "EstimatedCounts",
     "Generalisation",
     "GroupPermutation",
     "Imputation",
@@ -51,10 +54,12 @@ __all__ = [
     "Recoding",
     "ReverseMapping",
     "Rounding",
+    "SemanticNoise",
     "Shuffling",
     "Suppression",
     "TopBottomCoding",
     "TopologicalSwapping",
+    "estimate_counts",
 ]
 
 METHODS: dict[str, type[Method]] = {
@@ -76,6 +81,7 @@ METHODS: dict[str, type[Method]] = {
         MultiplicativeNoise,
         MarginalityNoise,
         Pram,
+        SemanticNoise,
         Generalisation,
         Recoding,
         Suppression,

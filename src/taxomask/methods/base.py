@@ -17,6 +17,7 @@ from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from ..partition import Groups
+from ._transition import Transition
 
 __all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "check", "chosen"]
 
@@ -128,6 +129,13 @@ class Method(ABC):
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         """The same in the order of the method: those that it names, or else all quasi-identifiers."""
         return chosen(data, getattr(self, "attributes", None), data.schema.quasi_identifiers, "quasi-identifier")
+
+    transition_needs_original: ClassVar[bool] = False
+    """Whether the probabilities of `transition` come from the records of the original table."""
+
+    def transition(self, data: Microdata, name: str) -> Transition | None:
+        """P(released | original) for the cells of an attribute; None if there is no table of it."""
+        return None
 
     def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
         """The attributes whose means and variances are kept exactly: rounded only if the schema gives decimals."""

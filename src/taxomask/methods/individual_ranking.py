@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._support.spelling import listing
 from ..errors import SchemaError
 from ..microdata import Kind, Microdata
 from ..microdata.combinations import combined
 from ..microdata.frames import Frame
-from ..microdata.spelling import listing
 from ..partition import Order, Ordinal, aggregate, along_one_column
 from .base import Check, Masked, Method, Progress, Promise
 from .microaggregation import GroupSize

@@ -16,6 +16,7 @@ from ..microdata.frames import Frame
 from ._attributes import treatable
 from ._kept import MissingStays, differs, how_many, released_column
 from ._neighbourhoods import rows_by_code
+from ._transition import Transition
 from .base import Check, Masked, Method, Progress, Promise
 
 __all__ = ["OnlySeen", "Pram", "invariant_flows"]
@@ -92,6 +93,30 @@ class Pram(Method):
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.NOMINAL, Kind.ORDINAL, Kind.TAXONOMIC), self.name)
 
+    transition_needs_original = True
+
+    def transition(self, data: Microdata, name: str) -> Transition:
+        """P(released | original): the probability of each category that occurs to become each of them."""
+        column = data.categorical(name)
+        seen = np.flatnonzero(column.counts)
+        counts = column.counts[seen]
+        if self._is_flat(column):
+            redrawn = np.broadcast_to(counts / max(counts.sum(), 1), (len(seen), len(seen)))
+        else:
+            redrawn = invariant_flows(_distances(column, seen), counts, self.reach) / counts[:, None]
+        positions = column.positions[seen] if isinstance(column, TaxonomicColumn) and column.further is None else None
+        return Transition(
+            tuple(column.categories[i] for i in seen.tolist()),
+            np.arange(len(seen)),
+            self.keep * np.eye(len(seen)) + (1 - self.keep) * redrawn,
+            np.zeros(len(seen)),
+            positions,
+        )
+
+    def _is_flat(self, column: CategoricalColumn) -> bool:
+        """Whether redraws follow the frequencies."""
+        return not self.semantic or not (isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL)
+
     def _redrawn(self, column: CategoricalColumn, rng: np.random.Generator) -> tuple[CategoricalColumn, float]:
         """The column after randomisation, and how many values were expected to change."""
         codes = column.codes.copy()
@@ -101,7 +126,7 @@ class Pram(Method):
         seen = np.flatnonzero(column.counts)
         counts = column.counts[seen]
         n = max(int(counts.sum()), 1)
-        if not self.semantic or not (isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL):
+        if self._is_flat(column):
             codes[rows] = seen[np.searchsorted(np.cumsum(counts), np.floor(ticket * n), side="right")]
             again = np.square(counts).sum() / n
         else:

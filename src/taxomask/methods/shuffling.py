@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import listing
 from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
 from ..microdata import CategoricalColumn, Column, Kind, Microdata
-from ..microdata.spelling import listing
 from ..semantics.ordering import Keys, rank_keys
 from ._copula import Conditional, Ranked, conditional, normal_scores, positive_definite, ranked, spearman
 from ._ranks import placed, stable_order

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.sorting import stable_order
-from ..errors import DataError
 from ..microdata import Column, ContinuousColumn, Kind, TaxonomicColumn
 from ..microdata.people import class_owners
 from ..semantics.ordering import category_ranks
 from .aggregate import Groups
+from .mdav import check_enough, several
 
 __all__ = ["Order", "along_one_column", "optimal_groups"]
 
@@ -64,12 +64,7 @@ def along_one_column(
     """
     missing = column.missing
     present, absent = np.flatnonzero(~missing), np.flatnonzero(missing)
-    if (enough := _size(units, np.arange(len(column)))) < k:
-        what = "records" if units is None else "people or households"
-        raise DataError(
-            f"the table has {enough:,} {what}, too few for a group of k = {k}.",
-            hint="Lower k or add records.",
-        )
+    check_enough(len(column), several(units), k)
     numbers = np.zeros(len(column), dtype=np.int32)
     if _size(units, present) < k:
         return Groups(numbers)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ def orders(values: list[float]) -> list[list[int]]:
     return [
         [order.index(i) for i in range(len(values))]
         for order in permutations(range(len(values)))
-        if all(values[x] <= values[y] for x, y in zip(order, order[1:], strict=False))
+        if all(values[x] <= values[y] for x, y in pairwise(order))
     ]
 
 

@@ -10,17 +10,15 @@ from .attacks import RankSwappingAttack, ReverseMappingAttack, rank_swapping_att
 from .change_in_rank import CHANGE_IN_RANK, ChangeInRank, change_in_rank, ranks_moved
 from .classes import (
     CLASSES,
-    INDIVIDUAL,
     REIDENTIFICATION,
     ClassRisk,
     ClassSizes,
-    IndividualRisk,
     Reidentification,
     class_sizes,
-    individual_risk,
     reidentification,
 )
 from .diversity import CLOSENESS, DIVERSITY, Closeness, Diversity, l_diversity, t_closeness
+from .individual import INDIVIDUAL, HouseholdRisk, IndividualRisk, individual_risk
 from .inference import INFERENCE, Guess, Inference, inference
 from .intervals import (
     INTERVALS,
@@ -40,15 +38,18 @@ from .permutation import (
     permutation_distance,
     permutation_distances,
 )
+from .population import POPULATION_UNIQUES, PopulationModel, PopulationUniques, population_uniques
 from .rates import Rate
+from .special_uniques import SPECIAL_UNIQUES, SpecialUniques, special_uniques
 
 __all__ = [
-    "RISK", "ChangeInRank", "ClassRisk", "ClassSizes", "Closeness", "Diversity", "Guess", "IndividualRisk",
-    "Inference", "IntervalDisclosure", "Linkage", "MaximumKnowledge", "Moved", "PermutationDistance",
-    "RankCorrelation", "RankSwappingAttack", "Rate", "Reidentification", "ReverseMappingAttack", "change_in_rank",
-    "class_sizes", "individual_risk", "inference", "interval_disclosure", "l_diversity", "partial_linkage",
-    "permutation_distance", "permutation_distances", "rank_correlation", "rank_swapping_attack", "ranks_moved",
-    "record_linkage", "reidentification", "reverse_mapping_attack", "t_closeness",
+    "RISK", "ChangeInRank", "ClassRisk", "ClassSizes", "Closeness", "Diversity", "Guess", "HouseholdRisk",
+    "IndividualRisk", "Inference", "IntervalDisclosure", "Linkage", "MaximumKnowledge", "Moved", "PermutationDistance",
+    "PopulationModel", "PopulationUniques", "RankCorrelation", "RankSwappingAttack", "Rate", "Reidentification",
+    "ReverseMappingAttack", "SpecialUniques", "change_in_rank", "class_sizes", "individual_risk", "inference",
+    "interval_disclosure", "l_diversity", "partial_linkage", "permutation_distance", "permutation_distances",
+    "population_uniques", "rank_correlation", "rank_swapping_attack", "ranks_moved", "record_linkage",
+    "reidentification", "reverse_mapping_attack", "special_uniques", "t_closeness",
 ]  # fmt: skip
 
 RISK: dict[str, Measure] = {
@@ -66,5 +67,7 @@ RISK: dict[str, Measure] = {
         CLOSENESS,
         INFERENCE,
         INDIVIDUAL,
+        POPULATION_UNIQUES,
+        SPECIAL_UNIQUES,
     )
 }
