@@ -1,19 +1,19 @@
-"""The order of a million numbers in some 30 ms."""
+"""The order of a million numbers in some 30 ms, and their ranks."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Sortable", "in_order", "stable_order"]
-
-Sortable = NDArray[np.float64] | NDArray[np.int32] | NDArray[np.int64]
+__all__ = ["centred_ranks", "in_order", "stable_order"]
 
 _SAMPLE = 1_000  # numbers that a middle one is found from
 _LOW = np.int64(0xFFFFFFFF)
 
 
-def stable_order(keys: Sortable) -> NDArray[np.int64]:
+def stable_order(keys: NDArray[Any]) -> NDArray[np.int64]:
     """The positions of keys from the smallest to the largest; equal ones in the order in which they stand.
 
     The same as ``np.argsort(keys, kind="stable")`` without NaN, some four times as fast: a 32-bit key and the position
@@ -22,7 +22,23 @@ def stable_order(keys: Sortable) -> NDArray[np.int64]:
     return in_order(keys)[0]
 
 
-def in_order(keys: Sortable) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def centred_ranks(keys: NDArray[Any]) -> NDArray[np.float64]:
+    """2·rank − (n + 1) for each of n keys, which is an integer; equal keys share the average of their ranks."""
+    n = len(keys)
+    if keys.dtype.kind == "i":
+        sizes = np.bincount(keys)
+        return (2 * np.cumsum(sizes) - sizes - n).astype(np.float64)[keys]
+    order, new = in_order(keys)
+    ranks = np.empty(n)
+    if new.all():
+        ranks[order] = np.arange(1.0 - n, n, 2)
+    else:
+        edges = np.concatenate([[0], np.flatnonzero(new) + 1, [n]])
+        ranks[order] = np.repeat((edges[1:] + edges[:-1] - n).astype(np.float64), np.diff(edges))
+    return ranks
+
+
+def in_order(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The positions of the keys in their order, and whether each key differs from the one before it."""
     short, exact = _short(keys)
     packed = short.astype(np.int64)
@@ -49,7 +65,7 @@ def in_order(keys: Sortable) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     return order, new
 
 
-def _short(keys: Sortable) -> tuple[NDArray[np.int32], bool]:
+def _short(keys: NDArray[Any]) -> tuple[NDArray[np.int32], bool]:
     """32-bit integers in the order of the keys, and whether they are the same for equal keys only.
 
     Numbers are taken from a middle one and rounded to 24 bits, which keeps those apart that lie close together far from

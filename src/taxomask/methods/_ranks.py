@@ -1,4 +1,4 @@
-"""Ranks: a random order of ties, average ranks, and values put back by rank."""
+"""Values put back by rank, ties in random order."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.sorting import Sortable, in_order, stable_order
+from .._support.sorting import stable_order
+from ..engines import Engine
 from ..microdata import Column, ContinuousColumn
 from ..semantics.ordering import Keys, category_ranks
 
-__all__ = ["centred_ranks", "placed", "random_order", "stable_order"]
+__all__ = ["placed", "put_back", "random_order"]
 
 _Value = TypeVar("_Value", np.float64, np.int32)
 
@@ -20,22 +21,6 @@ def random_order(keys: Keys, rng: np.random.Generator) -> NDArray[np.int64]:
     """The positions of keys from the smallest to the largest; equal ones in random order."""
     shuffled = rng.permutation(len(keys))
     return shuffled[stable_order(keys[shuffled])]
-
-
-def centred_ranks(keys: Sortable) -> NDArray[np.float64]:
-    """2·rank − (n + 1) for each of n keys, which is an integer; equal keys share the average of their ranks."""
-    n = len(keys)
-    if keys.dtype.kind == "i":
-        sizes = np.bincount(keys)
-        return (2 * np.cumsum(sizes) - sizes - n).astype(np.float64)[keys]
-    order, new = in_order(keys)
-    ranks = np.empty(n)
-    if new.all():
-        ranks[order] = np.arange(1.0 - n, n, 2)
-    else:
-        edges = np.concatenate([[0], np.flatnonzero(new) + 1, [n]])
-        ranks[order] = np.repeat((edges[1:] + edges[:-1] - n).astype(np.float64), np.diff(edges))
-    return ranks
 
 
 def placed(column: Column, rows: NDArray[np.int64], n: int | None = None) -> Column:
@@ -53,6 +38,27 @@ def placed(column: Column, rows: NDArray[np.int64], n: int | None = None) -> Col
     codes = np.full(n, -1, dtype=np.int32)
     codes[rows] = _at_quantiles(np.repeat(order, column.counts[order]), len(rows))
     return column.with_codes(codes)
+
+
+def put_back(engine: Engine, column: Column, rows: NDArray[np.int64]) -> Column:
+    """The values of a column, from the first to the last in its order, put at these rows in turn; others are missing.
+
+    There must be a row for each value.
+    """
+    if isinstance(column, ContinuousColumn):
+        return column.with_cells(
+            engine.move(engine.sort(column.values, "sorting"), rows, n=len(column), fill=np.nan, what="moving")
+        )
+    counts = engine.count(column)
+    order = np.argsort(category_ranks(column.outline(counts))).astype(np.int32)
+    codes = engine.each(_nth, [range(len(rows))], order, np.cumsum(counts[order]), what="sorting")
+    return column.with_cells(engine.move(codes, rows, n=len(column), fill=-1, what="moving"))
+
+
+def _nth(rows: range, order: NDArray[np.int32], ends: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The codes at some places of a sorted column; each category in turn ends at a place."""
+    inside = np.concatenate([[rows.start], np.clip(ends, rows.start, rows.stop)])
+    return np.repeat(order, inside[1:] - inside[:-1])
 
 
 def _at_quantiles(values: NDArray[_Value], m: int) -> NDArray[_Value]:
