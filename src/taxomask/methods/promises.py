@@ -30,6 +30,7 @@ __all__ = [
     "TCloseness",
     "WithinRadius",
     "class_sizes",
+    "multiset",
 ]
 
 
@@ -277,7 +278,7 @@ class Permutation(Promise):
             before, after = alike(original.columns[name], code(released, original.schema[name]).column)
             if not self.missing_move:
                 moved += int((before.missing != after.missing).sum())
-            if not np.array_equal(_multiset(before), _multiset(after), equal_nan=True):
+            if not np.array_equal(multiset(before), multiset(after), equal_nan=True):
                 changed.append(name)
         found = f"differs: {', '.join(changed)}" if changed else f"{moved:,} missing cells moved" if moved else "equal"
         return Check(
@@ -287,7 +288,7 @@ class Permutation(Promise):
         )
 
 
-def _multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
+def multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
     """What two columns with the same values in any order have in common, and others do not."""
     if isinstance(column, ContinuousColumn):
         return np.sort(column.values)
