@@ -23,7 +23,17 @@ from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_
 from ._runs import Runs, combined_on, runs_of
 from .base import Check, Limits, Masked, Promise
 
-__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "MeanAndVariance", "Permutation", "TCloseness", "WithinRadius"]
+__all__ = [
+    "ExactMoments",
+    "KAnonymity",
+    "LDiversity",
+    "MeanAndVariance",
+    "Permutation",
+    "TCloseness",
+    "WithinRadius",
+    "class_sizes",
+    "multiset",
+]
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,7 @@ class KAnonymity(Promise):
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         keys = combined((released.distinct(name).codes for name in self.attributes), released.n)
-        sizes = _class_sizes(keys, original.units)
+        sizes = class_sizes(keys, original.units)
         return self._checked(original, len(sizes), int(sizes.min()) if len(sizes) else self.k)
 
     in_chunks = True
@@ -70,7 +80,7 @@ def _codes(frame: Frame, name: str) -> NDArray[np.int32]:
     return frame.distinct(name).codes
 
 
-def _class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
     """How many records each class has, given a key for each record; or how many different people or households."""
     if units is not None:
         return class_owners(np.unique(keys, return_inverse=True)[1], units)
@@ -287,7 +297,7 @@ class Permutation(Promise):
             before, after = alike(original.columns[name], code(released, original.schema[name]).column)
             if not self.missing_move:
                 moved += int((before.missing != after.missing).sum())
-            if not np.array_equal(_multiset(before), _multiset(after), equal_nan=True):
+            if not np.array_equal(multiset(before), multiset(after), equal_nan=True):
                 changed.append(name)
         found = f"differs: {', '.join(changed)}" if changed else f"{moved:,} missing cells moved" if moved else "equal"
         return Check(
@@ -297,7 +307,7 @@ class Permutation(Promise):
         )
 
 
-def _multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
+def multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
     """What two columns with the same values in any order have in common, and others do not."""
     if isinstance(column, ContinuousColumn):
         return np.sort(column.values)
