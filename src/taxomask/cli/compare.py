@@ -9,7 +9,7 @@ import typer
 
 from ..errors import PlanError
 from .files import check_free
-from .protect import PlanFile, Quiet
+from .protect import Attackers, PlanFile, Quiet, named
 from .show import print_json, print_meanings, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ def compare(
     max_risk: Annotated[
         float | None, typer.Option(help="The largest acceptable risk; by default that of the plan's limits.")
     ] = None,
+    max_disclosure: Annotated[
+        float | None, typer.Option(help="The largest acceptable disclosure; by default that of the plan's limits.")
+    ] = None,
+    attackers: Attackers = None,
     common_marginals: Annotated[
         bool, typer.Option("--common-marginals", help="Reverse-map every table first, for equal marginals.")
     ] = False,
@@ -48,12 +52,19 @@ def compare(
     read = Plan.read(plan, outside=outside)
     with progress_bar("Comparing", quiet=quiet or json) as progress:
         found = _run(
-            read, data, common_marginals=common_marginals, workers=workers, cache=not no_cache, progress=progress
+            read,
+            data,
+            common_marginals=common_marginals,
+            attackers=named(attackers) or read.attackers,
+            workers=workers,
+            cache=not no_cache,
+            progress=progress,
         )
-    limit = max_risk if max_risk is not None else read.limits.risk
+    risk = max_risk if max_risk is not None else read.limits.risk
+    disclosure = max_disclosure if max_disclosure is not None else read.limits.disclosure
     if output is not None:
-        found.to_html(output, max_risk=limit)
-    best = found.best(limit) if limit is not None else None
+        found.to_html(output, max_risk=risk, max_disclosure=disclosure)
+    best = found.best(risk, disclosure) if risk is not None or disclosure is not None else None
     if json:
         choice = {"method": best.point.label, "reason": best.reason} if best else None
         print_json({**found.to_dict(), "best": choice})

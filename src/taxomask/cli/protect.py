@@ -9,10 +9,20 @@ import typer
 
 from .show import print_facts, print_json, progress_bar
 
-__all__ = ["PlanFile", "Quiet", "protect"]
+__all__ = ["Attackers", "PlanFile", "Quiet", "named", "protect"]
 
 PlanFile = Annotated[Path, typer.Option("--plan", "-p", help="The plan, a YAML file; `taxomask inspect` drafts one.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
+
+Attackers = Annotated[
+    str | None,
+    typer.Option(help="Who tries to find people, such as nearest,partial; by default those of the plan, or all."),
+]
+
+
+def named(names: str | None) -> tuple[str, ...] | None:
+    """The names in a list with commas."""
+    return None if names is None else tuple(name.strip() for name in names.split(",") if name.strip())
 
 
 def protect(

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ..measures import Risk
-from .evaluation import Evaluation, evaluate, measured, summary
+from .evaluation import Evaluation, Known, check_attackers, evaluate, measured, summary
 from .headline import HEADLINE, Summary, headline_figure
 
-__all__ = ["HEADLINE", "Evaluation", "Risk", "Summary", "evaluate", "headline_figure", "measured", "summary"]
+__all__ = [
+    "HEADLINE",
+    "Evaluation",
+    "Known",
+    "Risk",
+    "Summary",
+    "check_attackers",
+    "evaluate",
+    "headline_figure",
+    "measured",
+    "summary",
+]  # fmt: skip

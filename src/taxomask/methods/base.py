@@ -17,6 +17,7 @@ from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from ..partition import Groups
+from .likelihood import Likelihood
 
 __all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "check", "chosen"]
 
@@ -132,6 +133,14 @@ class Method(ABC):
     def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
         """The attributes whose means and variances are kept exactly: rounded only if the schema gives decimals."""
         return ()
+
+    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood | None:
+        """How likely the cells that the method releases are, given the original ones; None if there is no closed form.
+
+        For the columns that it protects, whose categories are numbered alike in both tables. Whoever knows the method
+        and its parameters, but not the seed, can compute it: see `taxomask.measures.risk.attackers`.
+        """
+        return None
 
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         """The same work as methods that do not depend on each other; one for each attribute, where that is so."""

@@ -17,6 +17,7 @@ from ._attributes import treatable
 from ._kept import MissingStays, differs, how_many, released_column
 from ._neighbourhoods import rows_by_code
 from .base import Check, Masked, Method, Progress, Promise
+from .likelihood import CodeEvidence, Likelihood
 
 __all__ = ["OnlySeen", "Pram", "invariant_flows"]
 
@@ -89,6 +90,34 @@ class Pram(Method):
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
+    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood:
+        """The transition matrix: keep on the diagonal, and the rest redrawn."""
+        return tuple(
+            self._transitions(original.categorical(name), released.categorical(name))
+            for name in self._attributes(original)
+        )
+
+    def _transitions(self, column: CategoricalColumn, released: CategoricalColumn) -> CodeEvidence:
+        """The chance of each category that occurs given each; after them come what is missing and what never occurs."""
+        seen = np.flatnonzero(column.counts)
+        counts, size = column.counts[seen], len(seen)
+        if self._is_flat(column):
+            redrawn = np.repeat((counts / max(int(counts.sum()), 1))[:, None], size, axis=1)
+        else:
+            flows = invariant_flows(_distances(column, seen), counts, self.reach)
+            redrawn = (flows / flows.sum(axis=1, keepdims=True)).T
+        log = np.full((size + 2, size + 2), -np.inf)
+        with np.errstate(divide="ignore"):
+            log[:size, :size] = np.log(self.keep * np.eye(size) + (1 - self.keep) * redrawn)
+        log[size, size] = 0.0
+        number = np.full(len(column.categories) + 1, size + 1, dtype=np.int32)
+        number[seen], number[-1] = np.arange(size), size
+        return CodeEvidence(number[released.codes], number[column.codes], log)
+
+    def _is_flat(self, column: CategoricalColumn) -> bool:
+        """Whether all categories are redrawn alike."""
+        return not self.semantic or not (isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL)
+
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.NOMINAL, Kind.ORDINAL, Kind.TAXONOMIC), self.name)
 
@@ -101,7 +130,7 @@ class Pram(Method):
         seen = np.flatnonzero(column.counts)
         counts = column.counts[seen]
         n = max(int(counts.sum()), 1)
-        if not self.semantic or not (isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL):
+        if self._is_flat(column):
             codes[rows] = seen[np.searchsorted(np.cumsum(counts), np.floor(ticket * n), side="right")]
             again = np.square(counts).sum() / n
         else:

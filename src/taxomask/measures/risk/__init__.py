@@ -6,6 +6,7 @@ To add a measure, or an intruder: one file with a function and its declaration, 
 from __future__ import annotations
 
 from ..measure import Measure
+from .attackers import ATTACKERS, Attack, Attacker
 from .attacks import RankSwappingAttack, ReverseMappingAttack, rank_swapping_attack, reverse_mapping_attack
 from .change_in_rank import CHANGE_IN_RANK, ChangeInRank, change_in_rank, ranks_moved
 from .classes import (
@@ -35,11 +36,11 @@ from .linkage_in_blocks import LINKAGE
 from .rates import Rate
 
 __all__ = [
-    "RISK", "ChangeInRank", "ClassRisk", "ClassSizes", "Closeness", "Diversity", "Guess", "IndividualRisk", "Inference",
-    "IntervalDisclosure", "Linkage", "RankCorrelation", "RankSwappingAttack", "Rate", "Reidentification",
-    "ReverseMappingAttack", "change_in_rank", "class_sizes", "individual_risk", "inference", "interval_disclosure",
-    "l_diversity", "partial_linkage", "rank_correlation", "rank_swapping_attack", "ranks_moved", "record_linkage",
-    "reidentification", "reverse_mapping_attack", "t_closeness",
+    "ATTACKERS", "RISK", "Attack", "Attacker", "ChangeInRank", "ClassRisk", "ClassSizes", "Closeness", "Diversity",
+    "Guess", "IndividualRisk", "Inference", "IntervalDisclosure", "Linkage", "RankCorrelation", "RankSwappingAttack",
+    "Rate", "Reidentification", "ReverseMappingAttack", "change_in_rank", "class_sizes", "individual_risk", "inference",
+    "interval_disclosure", "l_diversity", "partial_linkage", "rank_correlation", "rank_swapping_attack", "ranks_moved",
+    "record_linkage", "reidentification", "reverse_mapping_attack", "t_closeness",
 ]  # fmt: skip
 
 RISK: dict[str, Measure] = {

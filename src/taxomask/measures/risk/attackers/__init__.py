@@ -1,0 +1,30 @@
+"""What the best attacker can do: one file and one declared object for each.
+
+To add one: a file with a function and an `Attacker`, and one line in ``ATTACKERS``.
+"""
+
+from __future__ import annotations
+
+from .attacker import Attack, Attacker
+from .extremes import EXTREMES
+from .homogeneity import HOMOGENEITY
+from .inference import INFERENCE_ATTACK
+from .nearest import NEAREST
+from .one_to_one import ONE_TO_ONE
+from .partial import PARTIAL
+from .pattern import PATTERN
+
+__all__ = ["ATTACKERS", "Attack", "Attacker"]
+
+ATTACKERS: dict[str, Attacker] = {
+    attacker.name: attacker
+    for attacker in (
+        NEAREST,
+        PARTIAL,
+        ONE_TO_ONE,
+        PATTERN,
+        INFERENCE_ATTACK,
+        HOMOGENEITY,
+        EXTREMES,
+    )
+}

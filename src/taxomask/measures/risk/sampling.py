@@ -1,0 +1,27 @@
+"""Which records are looked for in a long table, and what attackers draw from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measure import Tables
+
+__all__ = ["TARGETS", "generator", "targets"]
+
+TARGETS = 5_000  # records that are looked for, by those who take more than n log n
+_STREAM = 0xA77AC  # no draw of an attacker is one of a release, even if both have the same seed
+
+
+def generator(tables: Tables) -> np.random.Generator:
+    """What attackers draw from: the seed of the evaluation, never that of a release."""
+    if isinstance(tables.seed, np.random.Generator):
+        return tables.seed
+    return np.random.default_rng([tables.seed, _STREAM])
+
+
+def targets(tables: Tables, n: int, most: int = TARGETS) -> NDArray[np.int64]:
+    """The records that are looked for: all of a short table, else so many drawn at random; in their order."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(generator(tables).choice(n, most, replace=False))
