@@ -90,11 +90,14 @@ def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
     return found
 
 
+_WIDE = ("interval_disclosure", "unchanged")  # a line has no room for them; the page and JSON have them
+
+
 def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
     from ..evaluation import headline_figure
     from ..report.figures import number
 
-    columns = list(dict.fromkeys(name for point in found.points for name in point.numbers))
+    columns = [name for name in dict.fromkeys(n for point in found.points for n in point.numbers) if name not in _WIDE]
     rows = [
         (point.label, *(number(point.numbers.get(name), 4) for name in columns), "*" if point.front else "")
         for point in found.points

@@ -18,6 +18,7 @@ from .._support.showing import few, line
 from ..engines import Memory
 from ..errors import DataError, PlanError, TaxomaskError
 from ..evaluation import Known, Summary, check_attackers, headline_figure, summary
+from ..measures.plain import plain
 from ..methods import Method, Progress, ReverseMapping
 from ..microdata import Microdata, Schema
 from ..microdata.frames import of_kind
@@ -114,7 +115,7 @@ class RUMap:
     def to_dict(self) -> dict[str, Any]:
         """The map in plain values."""
         points = [
-            {"method": point.label, "numbers": dict(point.numbers), "front": point.front} for point in self.points
+            {"method": point.label, "numbers": plain(point.numbers), "front": point.front} for point in self.points
         ]
         failed = [{"method": label, "reason": reason} for label, reason in self.failed]
         return {"points": points, "failed": failed, "protected": list(self.protected)}

@@ -19,7 +19,7 @@ HEADLINE: dict[str, Figure] = {
     one.where: one
     for one in (
         Figure("risk", "risk", "The share of records that the best attacker links rightly with the original ones."),
-        Figure("attacker", "best attacker", "Who reaches the risk."),
+        Figure("attacker", "attacker", "The best attacker: who reaches the risk."),
         Figure(
             "disclosure",
             "disclosure",
@@ -43,7 +43,7 @@ HEADLINE: dict[str, Figure] = {
         ),
         Figure(
             "nearest",
-            "linked with the nearest",
+            "nearest",
             "The share of records linked rightly with the nearest original one, by an intruder who holds the original "
             "quasi-identifiers and knows nothing about the method.",
         ),

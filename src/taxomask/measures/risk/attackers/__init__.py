@@ -9,10 +9,13 @@ from .attacker import Attack, Attacker
 from .extremes import EXTREMES
 from .homogeneity import HOMOGENEITY
 from .inference import INFERENCE_ATTACK
+from .informed import INFORMED
+from .membership import MEMBERSHIP
 from .nearest import NEAREST
 from .one_to_one import ONE_TO_ONE
 from .partial import PARTIAL
 from .pattern import PATTERN
+from .rank_intervals import RANK_INTERVALS
 
 __all__ = ["ATTACKERS", "Attack", "Attacker"]
 
@@ -23,6 +26,9 @@ ATTACKERS: dict[str, Attacker] = {
         PARTIAL,
         ONE_TO_ONE,
         PATTERN,
+        INFORMED,
+        RANK_INTERVALS,
+        MEMBERSHIP,
         INFERENCE_ATTACK,
         HOMOGENEITY,
         EXTREMES,
