@@ -209,8 +209,8 @@ def test_every_measure_has_its_meaning() -> None:
     empty = [where for where in figures if value_at(found.to_dict(), where) is None]
     assert empty[0] == "risk.individual.expected"  # there are no weights
     assert {where.split(".")[1] for where in empty[1:]} == {
-        "pattern", "inference", "homogeneity", "extremes",
-    }  # nothing is missing or confidential  # fmt: skip
+        "pattern", "informed", "rank_intervals", "membership", "inference", "homogeneity", "extremes",
+    }  # nothing is missing or confidential, and nobody said how it was protected  # fmt: skip
 
 
 def test_a_report_says_what_every_figure_is() -> None:
