@@ -39,8 +39,9 @@ papers: $(READY)
 
 FUZZ_SECONDS ?= 1800
 FUZZ_SEED ?= $(shell date +%s)
+FUZZ_PROCESSES ?= $(shell cores=$$(nproc); echo $$((cores > 2 ? cores - 1 : 1)))
 fuzz: $(READY)
-	$(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) & files=$$!; \
+	$(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --processes $(FUZZ_PROCESSES) & files=$$!; \
 	$(BIN)/python tests/fuzz/calls.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED); calls=$$?; \
 	wait $$files && exit $$calls
 

@@ -60,6 +60,8 @@ METHODS = [
     "{name: microaggregation, k: 4, t: 0.4, l: 2}",
     "{name: micro_hybrid, k: 4}",
     "{name: micro_hybrid, k: 4, block_size: 100, candidates: domain}",
+    "{name: group_permutation, k: 4}",
+    "{name: group_permutation, k: 4, block_size: 100, algorithm: refined, steps: 500}",
     "{name: shuffling}",
     "{name: rank_swapping, k: 20, algorithm: 1}",
     "{name: rank_swapping, k: 20, algorithm: 2}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -243,6 +243,9 @@ class Lines(files.Source):
 
     def _batches(self, rows: int, columns: list[str]) -> Any:
         return pa.Table.from_pylist(self._rows).select(columns).to_reader(rows)
+
+    def extras(self) -> Iterator[files.Extra]:
+        return iter(())
 
 
 def write_lines(batches: Any, path: Path, *, like: object, name: str, safe_cells: bool) -> None:

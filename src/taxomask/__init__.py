@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .evaluation import evaluate as evaluate
     from .methods import DistributionalSwapping as DistributionalSwapping
     from .methods import Generalisation as Generalisation
+    from .methods import GroupPermutation as GroupPermutation
     from .methods import Imputation as Imputation
     from .methods import MarginalityNoise as MarginalityNoise
     from .methods import Microaggregation as Microaggregation
@@ -38,10 +39,12 @@ if TYPE_CHECKING:
     from .methods import Recoding as Recoding
     from .methods import ReverseMapping as ReverseMapping
     from .methods import Rounding as Rounding
+    from .methods import SemanticNoise as SemanticNoise
     from .methods import Shuffling as Shuffling
     from .methods import Suppression as Suppression
     from .methods import TopBottomCoding as TopBottomCoding
     from .methods import TopologicalSwapping as TopologicalSwapping
+    from .methods import estimate_counts as estimate_counts
     from .microdata import Attribute as Attribute
     from .microdata import Kind as Kind
     from .microdata import Microdata as Microdata
@@ -80,6 +83,7 @@ _HOMES = {
         "TaxomaskError",
         "TaxonomyError",
     ),
+    "methods": ("estimate_counts",),
     "microdata": ("Attribute", "Kind", "Microdata", "Role", "Schema", "infer"),
     "records": ("RecordDistance",),
     "release": ("Release", "protect"),

@@ -8,9 +8,12 @@ import shutil
 import signal
 import stat
 import subprocess
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,6 +25,7 @@ from taxomask.engines import Call, DaskCluster, Scratch, Threads, Told, reading
 from taxomask.errors import DataError, EngineError
 
 METHOD = tm.Pipeline((tm.Microaggregation(4, block_size=60), tm.Shuffling()))
+OWN = ("--plan", "plan.yaml", "data/", "-o", "out/", "--workers", "2", "--quiet")  # cluster
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +167,46 @@ class Killer:
         self.steps -= done == 1
 
 
+def test_workers_are_killed_while_they_start(processes: Processes) -> None:
+    """Dask gives up a cluster of which one worker ends as it starts; another is started."""
+    folder = processes.folder
+    write_case(folder)
+    run = processes.protect(*OWN, "--engine", "dask")
+    kill_workers(run, 1)
+    assert run.communicate(timeout=PATIENCE) == ("", "")
+    assert run.returncode == 0
+    dask = files_of(folder / "out")
+    assert processes.protect(*OWN, "--engine", "local", "--force").wait() == 0
+    assert files_of(folder / "out") == dask
+    assert left_in(folder) == {"out", "out.audit.json", "out.note.md"}
+
+
+def test_no_worker_ever_starts(processes: Processes) -> None:
+    folder = processes.folder
+    write_case(folder)
+    run = processes.protect(*OWN, "--engine", "dask")
+    kill_workers(run)
+    out, error = run.communicate(timeout=PATIENCE)
+    assert (run.returncode, out) == (2, "")
+    assert error.startswith("taxomask: no worker answers at the cluster on this machine: ")
+    assert "\nNothing was released. Is there enough memory?" in error
+    assert len(error.splitlines()) == 2
+    assert left_in(folder) == set()
+
+
+def kill_workers(run: subprocess.Popen[str], most: int | None = None) -> None:
+    """Kill the workers of a run as soon as there are any: so many, or all as long as it runs."""
+    killed: set[int] = set()
+    while run.poll() is None and len(killed) != most:
+        for one in family(run.pid)[1:]:
+            with suppress(psutil.Error):
+                if one.pid not in killed and len(killed) != most and "spawn_main" in " ".join(one.cmdline()):
+                    killed.add(one.pid)
+                    one.kill()
+        time.sleep(0.02)
+    assert killed
+
+
 # --------------------------------------------------------------------------------------- killed runs
 
 
@@ -185,9 +229,6 @@ def test_runs_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
     assert killed > kills // 2  # not all: threads do not take their turns in the same order each time
     assert files_of(out) == right
     assert not list(tmp_path.glob(".*"))  # the last run swept what the others left
-
-
-OWN = ("--plan", "plan.yaml", "data/", "-o", "out/", "--workers", "2", "--quiet")  # cluster
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])

@@ -25,6 +25,8 @@ CASES: dict[str, Method] = {
     "MicroHybrid in blocks": tm.MicroHybrid(**BLOCKS),
     "MicroHybrid in blocks, domain": tm.MicroHybrid(**BLOCKS, candidates="domain"),
     "MicroHybrid in blocks, moments": tm.MicroHybrid(**BLOCKS, synthesis="moments", attributes=(*NUMBERS, "dx", "sex")),
+    "group permutation": tm.GroupPermutation(4),
+    "group permutation in blocks": tm.GroupPermutation(**BLOCKS, algorithm="refined", steps=400),
     "shuffling": tm.Shuffling(),
     "shuffling, given mixed": tm.Shuffling(attributes=("dx", "pay", "job"), given=("age", "grade", "region", "sex")),
     "shuffling, paper": tm.Shuffling(attributes=("pay",), given=(), ties="paper"),
@@ -34,6 +36,9 @@ CASES: dict[str, Method] = {
     "multiplicative noise": tm.MultiplicativeNoise(attributes=("income", "age")),
     "marginality noise": tm.MarginalityNoise(),
     "PRAM": tm.Pram(0.7),
+    "semantic noise": tm.SemanticNoise(
+        {"dx": 8, "sex": 2, "grade": 3, "age": 4}, domain={"sex": ["f", "m", "x"], "age": [0, 120, 1]}, missing="value"
+    ),
     "rank swapping 1": tm.RankSwapping(p=5, algorithm=1),
     "rank swapping 2": tm.RankSwapping(p=5, algorithm=2),
     "rank swapping 2, open": tm.RankSwapping(k=4, algorithm=2, interval="open"),
@@ -87,7 +92,9 @@ SWAPS = [
     for case, method in CASES.items()
     if "swapping" in method.name or case in ("pipeline of three", "pipeline of swaps")
 ]
-GROUPS = [case for case, method in CASES.items() if method.name in ("microaggregation", "micro_hybrid")]
+GROUPS = [
+    case for case, method in CASES.items() if method.name in ("microaggregation", "micro_hybrid", "group_permutation")
+]
 
 
 def schema_of(case: str) -> tm.Schema:
@@ -147,7 +154,7 @@ def test_one_and_four_workers(
     case: str,
 ) -> None:
     for number, workers in enumerate((one_worker, four_workers)):
-        same(done[case], on_engine(workers, parquet, CASES[case], f"{tmp_path}/{number}/", schema=schema_of(case)))
+        same(done[case], on_engine(workers, parquet, CASES[case], f"{tmp_path}/{number}/out/", schema=schema_of(case)))
 
 
 def same(expected: Outcome, found: Outcome) -> None:

@@ -111,6 +111,7 @@ def test_every_method_says_beforehand_what_it_protects() -> None:
         "generalisation": {"k": 2},
         "microaggregation": {"k": 2},
         "micro_hybrid": {"k": 2},
+        "group_permutation": {"k": 2},
         "suppression": {"k": 2},
         "rank_swapping": {"k": 2},
         "distributional_swapping": {"k": 2, "attributes": ["dx", "grade"]},

@@ -77,6 +77,7 @@ def method(rng: random.Random) -> Any:
         lambda: tm.Microaggregation(k, keep_variance=True),
         lambda: tm.Microaggregation(k, l=rng.choice([None, 2]), t=rng.choice([None, 0.4])),
         lambda: tm.MicroHybrid(k, synthesis=rng.choice(["neighbourhood", "moments"])),
+        lambda: tm.GroupPermutation(k, algorithm=rng.choice(["mdav", "refined"]), steps=50),
         lambda: tm.Shuffling(),
         lambda: tm.RankSwapping(k=k, algorithm=rng.choice([1, 2, 3])),
         lambda: tm.RandomSwapping(),
@@ -85,6 +86,7 @@ def method(rng: random.Random) -> Any:
         lambda: tm.MultiplicativeNoise(0.2),
         lambda: tm.MarginalityNoise(),
         lambda: tm.Pram(rng.choice([0, 0.5, 1])),
+        lambda: tm.SemanticNoise(rng.choice([0, 0.01, 4, 64]), sharp=rng.random() < 0.5, missing="value"),
         lambda: tm.Generalisation(k, suppression=rng.choice([0, 0.3, 1])),
         lambda: tm.Suppression(k),
         lambda: tm.Recoding(level=rng.choice([1, 2])),
@@ -112,7 +114,7 @@ def recounted(original: pa.Table, schema: tm.Schema, used: Any, release: tm.Rele
             rows = Counter({row: count + sum(rows.values()) - sum(whole.values()) for row, count in whole.items()})
         if rows and min(rows.values()) < used.k:
             yield f"a class of {min(rows.values())} records, k is {used.k}"
-    swapped = (tm.RankSwapping, tm.RandomSwapping, tm.ReverseMapping, tm.Shuffling)
+    swapped = (tm.RankSwapping, tm.RandomSwapping, tm.ReverseMapping, tm.Shuffling, tm.GroupPermutation)
     if isinstance(used, swapped):
         for name in release.protected:
             before, after = (sorted(map(repr, one[name].to_pylist())) for one in (original, data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from naive_centres import convex_median, median
 from taxomask.errors import DataError, PlanError
+from taxomask.microdata.people import class_owners
 from taxomask.partition import mdav
 from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 
@@ -94,6 +96,50 @@ def _average(term: Term, left: list[int], n: int, ordinal: str) -> Any:
     )
 
 
+def naive_people(space: RecordDistance, k: int, people: list[int], ordinal: str = "median") -> list[int]:
+    """The same where people count, who may have several records, as the docstring of `mdav` says it."""
+    left, groups = list(range(space.n)), [-1] * space.n
+    number = 0
+
+    def cluster(around: int) -> None:
+        nonlocal number
+        away = _distances(space, [term.coordinates[around] for term in space.terms])
+        left.remove(around)
+        groups[around], have = number, {people[around]}
+        while len(have) < k:
+            nearest = min(left, key=lambda i: (away[i], i))
+            left.remove(nearest)
+            groups[nearest] = number
+            have.add(people[nearest])
+        number += 1
+
+    def farthest(point: list[Any], but: int = -1) -> int:
+        away = _distances(space, point)
+        return min((i for i in left if i != but), key=lambda i: (-away[i], i))
+
+    def here() -> int:
+        return len({people[i] for i in left})
+
+    while here() >= 3 * k:
+        r = farthest([_average(term, left, space.n, ordinal) for term in space.terms])
+        s = farthest([term.coordinates[r] for term in space.terms], but=r)
+        left.remove(s)
+        cluster(r)
+        left.append(s)
+        cluster(s)
+    while here() >= 2 * k or (here() >= k and len(left) >= 2 * k):
+        cluster(farthest([_average(term, left, space.n, ordinal) for term in space.terms]))
+    if here() >= k:
+        for i in left:
+            groups[i] = number
+        return groups
+    grouped = [i for i in range(space.n) if i not in left]
+    for i in left:
+        away = _distances(space, [term.coordinates[i] for term in space.terms])
+        groups[i] = groups[min(grouped, key=lambda j: (away[j], j))]
+    return groups
+
+
 # ------------------------------------------------------------------------------------------------ small tables
 
 
@@ -169,6 +215,66 @@ def cases(draw: st.DrawFn, most: int = 60) -> tuple[RecordDistance, int]:
 def test_every_path_gives_the_partition_of_the_text(case: tuple[RecordDistance, int], ordinal: Any, path: Any) -> None:
     space, k = case
     assert mdav(space, k, ordinal=ordinal, path=path).tolist() == naive(space, k, ordinal)
+
+
+@st.composite
+def cases_of_people(draw: st.DrawFn, most: int = 60) -> tuple[RecordDistance, int, NDArray[np.int64]]:
+    """People with any number of records each: from one each to a few who have nearly all."""
+    space, k = draw(cases(most))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    different = draw(st.integers(k, space.n))
+    skew = draw(st.sampled_from([0.0, 1.0, 3.0]))
+    share = (1.0 + np.arange(different)) ** -skew
+    more = rng.choice(different, space.n - different, p=share / share.sum())
+    return space, k, rng.permutation(np.concatenate([np.arange(different), more]))
+
+
+@pytest.mark.parametrize("path", PATHS)
+@settings(max_examples=200)
+@given(case=cases_of_people(), ordinal=st.sampled_from(["median", "convex_median", "mean"]))
+def test_people_with_any_number_of_records(
+    case: tuple[RecordDistance, int, NDArray[np.int64]], ordinal: Any, path: Any
+) -> None:
+    space, k, people = case
+    found = mdav(space, k, people=people, ordinal=ordinal, path=path)
+    assert found.tolist() == naive_people(space, k, people.tolist(), ordinal)
+    assert class_owners(found, people).min() >= k
+
+
+@pytest.mark.parametrize("path", PATHS)
+@settings(max_examples=10)
+@given(case=cases_of_people(most=500))
+def test_larger_tables_of_people(case: tuple[RecordDistance, int, NDArray[np.int64]], path: Any) -> None:
+    space, k, people = case
+    found = mdav(space, k, people=people, path=path)
+    assert found.tolist() == naive_people(space, k, people.tolist())
+
+
+@pytest.mark.parametrize("path", ["scan", "index"])
+@settings(max_examples=100)
+@given(case=cases())
+def test_people_of_one_record_each_are_records(case: tuple[RecordDistance, int], path: Any) -> None:
+    """By themselves, and as the kernels that count people see them."""
+    space, k = case
+    expected = mdav(space, k, path=path).tolist()
+    people = np.random.default_rng(k).permutation(space.n)
+    assert mdav(space, k, people=people, path=path).tolist() == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules[mdav.__module__], "several", lambda people: people.astype(np.int32))
+        assert mdav(space, k, people=people, path=path).tolist() == expected
+    assert naive_people(space, k, people.tolist()) == expected
+
+
+def test_sixty_people_of_five_equal_records() -> None:
+    people = np.repeat(np.arange(60), 5)
+    found = mdav(space_of(number(20.0 + people)), 5, people=people)
+    assert class_owners(found, people).min() == 5
+    assert class_owners(found, people).max() < 10
+
+
+def test_fewer_than_k_people_are_refused() -> None:
+    with pytest.raises(DataError, match=r"6 records of 2 people .* too few for a group of k = 3"):
+        mdav(space_of(number([1, 2, 3, 4, 5, 6])), 3, people=np.array([7, 7, 7, 9, 9, 9]))
 
 
 @pytest.mark.parametrize("path", PATHS)

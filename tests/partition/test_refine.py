@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import taxomask as tm
 from naive_centres import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode
 from taxomask.errors import PlanError
+from taxomask.microdata.people import class_owners
 from taxomask.partition import mdav
 from taxomask.partition.refine import Refinement, refine
 from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
@@ -202,3 +203,45 @@ def test_census_with_the_default_budget() -> None:
         result = refine(space, start, k, rng=np.random.default_rng(0))
         check(result, start, k)
         assert 100 * result.loss_after / total <= bound
+
+
+@settings(max_examples=60)
+@given(case=cases(), seed=st.integers(0, 2**32), different=st.integers(0, 40))
+def test_groups_keep_k_people(case: tuple[tm.Microdata, NDArray[np.int32], int], seed: int, different: int) -> None:
+    data, _, k = case
+    rng = np.random.default_rng(seed)
+    different = min(max(different, k), data.n)
+    people = rng.permutation(np.concatenate([np.arange(different), rng.integers(0, different, data.n - different)]))
+    space = RecordDistance(data)
+    start = mdav(space, k, people=people)
+    found = refine(space, start, k, rng=np.random.default_rng(1), people=people, steps=3000)
+    assert class_owners(found.groups, people).min() >= k
+    assert found.loss_after <= found.loss_before
+    assert found.loss_after == pytest.approx(naive_loss(space, found.groups, "median", space), rel=1e-9, abs=1e-9)
+    again = refine(space, start, k, rng=np.random.default_rng(1), people=people, steps=3000)
+    assert again.groups.tolist() == found.groups.tolist()
+
+
+def test_people_of_one_record_each_are_searched_like_records() -> None:
+    data = table(60, 3, ["number", "concept"], 0.1)
+    space = RecordDistance(data)
+    start = mdav(space, 4)
+    plain = refine(space, start, 4, rng=np.random.default_rng(5), steps=4000)
+    people = refine(space, start, 4, rng=np.random.default_rng(5), steps=4000, people=np.arange(60)[::-1])
+    assert plain.groups.tolist() == people.groups.tolist()
+    assert plain.loss_after < plain.loss_before
+
+
+def test_a_search_lowers_the_loss_of_people_too() -> None:
+    data = table(200, 4, ["number", "whole", "grade"], 0.0)
+    space, people = RecordDistance(data), np.random.default_rng(2).integers(0, 120, 200)
+    start = mdav(space, 4, people=people)
+    found = refine(space, start, 4, rng=np.random.default_rng(5), people=people, steps=100_000)
+    assert found.loss_after < 0.95 * found.loss_before
+    assert class_owners(found.groups, people).min() >= 4
+
+
+def test_groups_of_too_few_people_are_no_start() -> None:
+    space = RecordDistance(table(4, 1, ["number"], 0.0))
+    with pytest.raises(PlanError, match="the smallest group has records of 1 people; k is 2"):
+        refine(space, np.array([0, 0, 1, 1]), 2, rng=np.random.default_rng(1), people=np.array([5, 5, 1, 2]))

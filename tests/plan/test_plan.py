@@ -190,6 +190,25 @@ def test_what_is_accepted_and_who_follows_is_written_as_it_is_read() -> None:
     assert "singled_out" in known["limits"]["properties"]
 
 
+def test_people_stand_beside_the_attributes() -> None:
+    who = [{"name": "who", "role": "identifier"}, *ATTRIBUTES]
+    said = {"person": "who", "population_size": 1000, "missing_person": "each"}
+    whole = Plan.from_dict({"attributes": who, **said})
+    assert whole.attributes.about_people() == said
+    written = whole.to_dict()
+    assert {key: written[key] for key in said} == said
+    assert Plan.from_dict(written).attributes == whole.attributes
+    with pytest.raises(tm.PlanError, match="'persons' is not a key of a plan") as caught:
+        Plan.from_dict({"attributes": who, "persons": "who"})
+    assert "person" in caught.value.hint
+    with pytest.raises(tm.SchemaError, match="person must be the name of a column"):
+        Plan.from_dict({"attributes": who, "person": "whom"})
+    described = plan_json_schema()["properties"]
+    assert described["person"]["type"] == described["household"]["type"] == "string"
+    assert described["missing_person"]["enum"] == ["together", "each"]
+    assert described["population_size"]["minimum"] == 1
+
+
 def test_the_json_schema_knows_engines() -> None:
     word, mapping = plan_json_schema()["properties"]["engine"]["anyOf"]
     assert word == {"enum": ["memory", "local", "dask"]}

@@ -19,6 +19,7 @@ from taxomask.microdata.files import MANIFEST, read_table
 from taxomask.release import Publication, read_back
 from taxomask.release import write as writing
 from taxomask.release.note import methodology
+from taxomask.release.residue import NO_RESIDUE
 from taxomask.release.write import Options, row_order
 
 N = 40
@@ -69,8 +70,10 @@ def test_the_audit_knows_the_seed_and_the_note_does_not(release: tm.Release, tmp
     assert set(audit["file_sha256"]) == {str(tmp_path / "out.csv")}
     assert audit["seed"] == release.audit["seed"]
     assert audit["sha256"] == release.audit["sha256"]
-    assert audit["checks"] == [vars(check) for check in release.promise]
-    assert done.note.read_text() == methodology(release)
+    *checks, residue = audit["checks"]
+    assert checks == [vars(check) for check in release.promise]
+    assert residue["promise"] == NO_RESIDUE
+    assert done.note.read_text() == methodology(done.release)
 
 
 def test_order_can_be_kept(release: tm.Release, tmp_path: Path) -> None:

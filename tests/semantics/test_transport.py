@@ -84,6 +84,35 @@ def test_equals_the_transport_problem(made: tuple[Any, np.ndarray], data: st.Dat
     assert distance(np.arange(len(values))) == pytest.approx(0, abs=1e-12)
 
 
+@given(columns(), st.data())
+@settings(max_examples=150)
+def test_everybody_counts_alike_whatever_number_of_records_they_have(
+    made: tuple[Any, np.ndarray], data: st.DataObject
+) -> None:
+    values, cost = made
+    people = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(values), max_size=len(values))))
+    rows = np.array(sorted(data.draw(st.sets(st.integers(0, len(values) - 1), min_size=1))))
+    distance = earth_mover(values, people)
+
+    def distribution(rows: Any) -> np.ndarray:
+        """The mean over the people of each one's own distribution."""
+        each = [distance.codes[[row for row in rows if people[row] == who]] for who in set(people[rows])]
+        return np.mean([np.bincount(codes, minlength=len(cost)) / len(codes) for codes in each], axis=0)
+
+    whole = np.arange(len(values))
+    assert distance(rows) == pytest.approx(transport(cost, distribution(rows), distribution(whole)), abs=1e-9)
+    assert distance(whole) == pytest.approx(0, abs=1e-12)
+    alone = earth_mover(values, whole)
+    assert alone(rows) == pytest.approx(earth_mover(values)(rows), abs=1e-12)
+
+
+def test_missing_values_of_people() -> None:
+    """Two people, of whom one is missing twice: half of the weight is missing in the table, all of it in the group."""
+    distance = earth_mover(column("continuous", [1, None, None]), np.array([0, 1, 1]))
+    assert distance(np.array([1, 2])) == pytest.approx(0.5)
+    assert distance(np.array([0])) == pytest.approx(0.5)
+
+
 def test_missing_values_are_a_category_of_their_own() -> None:
     distance = earth_mover(column("continuous", [1, 2, None, None]))
     assert distance(np.array([2, 3])) == pytest.approx(0.5)

@@ -24,6 +24,7 @@ from .scratch import Scratch
 __all__ = ["DaskCluster"]
 
 _FAILURES = 3  # workers that a call may outlive before it is given up; Dask's own default
+_STARTS = 3  # of a cluster on this machine whose workers end as they start
 _WAIT = 30.0  # seconds for the scheduler to answer, and for a worker to be there
 _IDLE = 60.0  # seconds in which jobs wait and no worker does anything
 _PARCELS = 256  # into which calls are put at most
@@ -32,6 +33,11 @@ _LOOK = 2.0  # seconds between two looks at the workers while jobs run
 _ALIKE = ("numpy", "numba", "pyarrow")  # whose versions must be the same everywhere, for the same bytes
 _LOGS = ("distributed", "distributed.client")  # silent: what went wrong is told in one error
 _MEMORY = "Nothing was released. Give workers more memory, or declare smaller blocks."
+_START = "Start one with `dask scheduler` and `dask worker`, and check the address."
+_START_HERE = (
+    "Nothing was released. Is there enough memory? If so, run again, or use the engine 'local': the same seed gives "
+    'the same release. In a script, work under `if __name__ == "__main__":`, since workers import it.'
+)
 _AGAIN = "Nothing was released. Check the scheduler, then run again: the same seed gives the same release."
 
 
@@ -59,17 +65,18 @@ class DaskCluster(Workers):
                 stack.callback(logging.getLogger(name).setLevel, logging.getLogger(name).level)
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             try:
-                self._own = None if scheduler else stack.enter_context(_local_cluster(distributed, workers))
+                self._own = None if scheduler else stack.enter_context(_started(distributed, workers))
                 self._client = object.__new__(distributed.Client)  # to close it even if it cannot connect
                 stack.callback(self._close)
                 self._client.__init__(
                     self._own or scheduler, timeout=_WAIT, set_as_default=False, heartbeat_interval="2s"
                 )
                 self._client.wait_for_workers(1, timeout=_WAIT)
-            except (*self._lost, ValueError, TypeError) as error:  # the last two: no such address, no TLS set up
+            except (*self._lost, ValueError, TypeError, RuntimeError) as error:
+                # TypeError and ValueError: no such address, no TLS set up; RuntimeError: workers ended as they started
                 raise EngineError(
                     f"no worker answers at {self._where}: {str(error).rstrip('.') or 'no answer'}.",
-                    hint="Start one with `dask scheduler` and `dask worker`, and check the address.",
+                    hint=_START if scheduler else _START_HERE,
                 ) from None
             self._stack = stack.pop_all()
 
@@ -195,6 +202,14 @@ class DaskCluster(Workers):
 
 
 _INSTALL = "Install the same versions everywhere."
+
+
+def _started(distributed: Any, workers: int | None) -> Any:
+    """A cluster on this machine; Dask gives up all of it if one worker ends as it starts, so it is tried again."""
+    for _ in range(_STARTS - 1):
+        with suppress(RuntimeError):
+            return _local_cluster(distributed, workers)
+    return _local_cluster(distributed, workers)
 
 
 def _local_cluster(distributed: Any, workers: int | None) -> Any:

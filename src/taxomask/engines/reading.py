@@ -19,6 +19,7 @@ from ..microdata.coding import code
 from ..microdata.files import Folder, Source, in_types, is_address, open_table, write_table
 from ..microdata.frames import Frame
 from ..microdata.microdata import after_drop, check_described
+from ..microdata.people import Owners
 from .files import Files
 from .scratch import Scratch
 
@@ -55,6 +56,7 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
     if dropped:
         columns = engine.map(_without_dropped, [(column, rows) for column in columns], "dropping records")
     names = [one.name for one in described]
+    owners = engine.run(Owners.of, given.frame(source), schema, rows, what="telling people apart")
     return Microdata(
         schema,
         dict(zip(names, columns, strict=True)),
@@ -62,6 +64,7 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
         tuple(note for one in coded for note in one.notes),
         frame,
         {name: one.marker for name, one in zip(names, coded, strict=True)},
+        _owners=owners,
     )
 
 

@@ -323,7 +323,7 @@ def _released(schema: Schema, frame: Frame) -> Schema:
             f"the protected table has no column {', '.join(map(repr, absent))}.",
             hint="Compare a table with all columns that are not identifiers.",
         )
-    return Schema(one for name, one in schema.items() if name in frame.names)
+    return schema.of(one for name, one in schema.items() if name in frame.names)
 
 
 def _in_order(data: Microdata, order: NDArray[np.int64]) -> Microdata:

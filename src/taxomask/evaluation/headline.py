@@ -138,12 +138,19 @@ def summed_up(protected: tuple[str, ...], unchanged: tuple[str, ...], found: Map
         protected,
         {name: one.share.value for name, one in attacks.items() if ATTACKERS[name].after == "identity"},
         {name: one.share.excess for name, one in attacks.items() if ATTACKERS[name].after == "confidential"},
-        linkage.expected.value if linkage is not None else math.nan,
+        _nearest(attacks, linkage),
         intervals.mean if intervals is not None else math.nan,
         classes.k,
         classes.uniques,
         unchanged,
     )
+
+
+def _nearest(attacks: Mapping[str, Any], linkage: Linkage | None) -> float:
+    """As the attacker of that name found it, by people; if nobody asked for it, by records."""
+    if "nearest" in attacks:
+        return float(attacks["nearest"].share.value)
+    return linkage.expected.value if linkage is not None else math.nan
 
 
 def _loss_over(losses: Mapping[str, float] | None, columns: Iterable[str]) -> tuple[float, str | None, float]:

@@ -9,7 +9,7 @@ from math import comb
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..engines import Engine
 from ..methods import Method, Progress
@@ -80,6 +80,42 @@ class Tables:
         """The tables with their columns side by side, which share one table of distances, and the names of these."""
         before = self.original.replace({name: x for name, (x, _) in self.columns.items()})
         return before, self.released.replace({name: y for name, (_, y) in self.columns.items()}), tuple(self.columns)
+
+    @cached_property
+    def population(self) -> int | None:
+        """How many people the population has that the table is a sample of, as was said, or as the weights say."""
+        said, weights, people = self.original.schema.population_size, self._weights, self.released.people
+        if said is not None or weights is None:
+            return said
+        return max(round(float((weights if people is None else weights / np.bincount(people)[people]).sum())), self.n)
+
+    @property
+    def fraction(self) -> float | None:
+        """The share of the population that is in the table."""
+        people = self.n if self.original.people is None else int(self.original.people.max(initial=-1)) + 1
+        return None if self.population is None else min(people / self.population, 1.0)
+
+    @property
+    def survey_weights(self) -> ArrayLike | str | None:
+        """For how many people of the population each released record stands; None if there is nothing to say it from.
+
+        Of a sample that has no weights, but the size of whose population is known, all records stand for as many.
+        """
+        if self.weights is not None:
+            return self.weights
+        if self._weights is not None or self.fraction is None:
+            return self._weights
+        return np.full(self.released.n, 1 / self.fraction)
+
+    @property
+    def _weights(self) -> NDArray[np.float64] | None:
+        """Weights that were passed, or that stand in the table."""
+        if isinstance(self.weights, str):
+            column = self.released.columns.get(self.weights)
+            return None if column is None else column.numbers()
+        if self.weights is not None:
+            return np.asarray(self.weights, dtype=np.float64)
+        return self.original.weights if self.linked else self.released.weights
 
     @property
     def confidential(self) -> tuple[str, ...]:

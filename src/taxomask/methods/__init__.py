@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from .base import Check, Masked, Method, Progress, Promise
 from .distributional_swapping import DistributionalSwapping
+from .estimated_counts import EstimatedCounts, estimate_counts
 from .generalisation import Generalisation
+from .group_permutation import GroupPermutation
 from .imputation import Imputation
 from .marginality_noise import MarginalityNoise
 from .micro_hybrid import MicroHybrid
@@ -19,6 +21,7 @@ from .rank_swapping import RankSwapping
 from .recoding import Recoding
 from .reverse_mapping import ReverseMapping
 from .rounding import Rounding
+from .semantic_noise import SemanticNoise
 from .shuffling import Shuffling
 from .suppression import Suppression
 from .top_bottom_coding import TopBottomCoding
@@ -28,7 +31,9 @@ __all__ = [
     "METHODS",
     "Check",
     "DistributionalSwapping",
+    "EstimatedCounts",
     "Generalisation",
+    "GroupPermutation",
     "Imputation",
     "MarginalityNoise",
     "Masked",
@@ -47,10 +52,12 @@ __all__ = [
     "Recoding",
     "ReverseMapping",
     "Rounding",
+    "SemanticNoise",
     "Shuffling",
     "Suppression",
     "TopBottomCoding",
     "TopologicalSwapping",
+    "estimate_counts",
 ]
 
 METHODS: dict[str, type[Method]] = {
@@ -58,6 +65,7 @@ METHODS: dict[str, type[Method]] = {
     for method in (
         Microaggregation,
         MicroHybrid,
+        GroupPermutation,
         Shuffling,
         RankSwapping,
         DistributionalSwapping,
@@ -70,6 +78,7 @@ METHODS: dict[str, type[Method]] = {
         MultiplicativeNoise,
         MarginalityNoise,
         Pram,
+        SemanticNoise,
         Generalisation,
         Recoding,
         Suppression,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import PlanError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
-from ..microdata.casting import is_temporal
+from ..microdata.casting import is_temporal, number_in
 from ..microdata.spelling import in_order, listing, spell
 from ._ancestors import with_concepts
 
@@ -122,13 +122,8 @@ class _Numbers(Ruled):
 
     def _number(self, value: object) -> float:
         """A number or, in a column of dates or times, one of these; the keys of JSON are text."""
-        import pyarrow as pa
-
         temporal = self._dtype is not None and is_temporal(self._dtype)
-        try:
-            number = pa.scalar(spell(value)).cast(self._dtype).value if temporal else float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError, pa.ArrowException):
-            number = np.nan
+        number = number_in(value, self._dtype)
         if isinstance(value, bool) or not np.isfinite(number):
             what, hint = (
                 ("date or time", "Write it as 1950-01-31 or 12:30.")
@@ -136,7 +131,7 @@ class _Numbers(Ruled):
                 else ("number", "A column of numbers stays one: name a number that stands for the range.")
             )
             raise PlanError(f"a rule for {self._name!r} names {value!r}, which is no {what}.", hint=hint)
-        return float(number)
+        return number
 
 
 def _unlike(values: NDArray[np.float64], new: float) -> int:

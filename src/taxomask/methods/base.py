@@ -17,7 +17,8 @@ from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from ..partition import Groups
-from .likelihood import Likelihood
+from ._transition import Transition
+from .likelihood import Likelihood, by_transition
 
 __all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "check", "chosen"]
 
@@ -130,6 +131,13 @@ class Method(ABC):
         """The same in the order of the method: those that it names, or else all quasi-identifiers."""
         return chosen(data, getattr(self, "attributes", None), data.schema.quasi_identifiers, "quasi-identifier")
 
+    transition_needs_original: ClassVar[bool] = False
+    """Whether the probabilities of `transition` come from the records of the original table."""
+
+    def transition(self, data: Microdata, name: str) -> Transition | None:
+        """P(released | original) for the cells of an attribute; None if there is no table of it."""
+        return None
+
     def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
         """The attributes whose means and variances are kept exactly: rounded only if the schema gives decimals."""
         return ()
@@ -138,9 +146,16 @@ class Method(ABC):
         """How likely the cells that the method releases are, given the original ones; None if there is no closed form.
 
         For the columns that it protects, whose categories are numbered alike in both tables. Whoever knows the method
-        and its parameters, but not the seed, can compute it: see `taxomask.measures.risk.attackers`.
+        and its parameters, but not the seed, can compute it: see `taxomask.measures.risk.attackers`. By default it is
+        made of the tables of `transition`, if all columns have one.
         """
-        return None
+        found = []
+        for name in self.protects(original):
+            transition = self.transition(original, name)
+            if transition is None:
+                return None
+            found.append(by_transition(transition, original.columns[name], released.columns[name]))
+        return tuple(found)
 
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         """The same work as methods that do not depend on each other; one for each attribute, where that is so."""

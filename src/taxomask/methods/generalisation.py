@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from .._support.parameters import Slider
 from ..microdata import Microdata, TaxonomicColumn
 from ..microdata.combinations import numbered
-from ._classes import ClassSize, check_k, emptied
+from ..microdata.people import class_owners
+from ._classes import ClassSize, check_k, emptied, some_people
 from ._kept import how_many
 from ._ladders import Ladder, ladder
 from .base import Masked, Method, Progress, Promise
@@ -37,7 +38,7 @@ class Generalisation(Method):
 
     The records that are then still in classes of fewer than k are suppressed: all their protected cells become missing.
     Suppressed records are a class of their own; if they are fewer than k, some more are suppressed, taken at random
-    from the largest class.
+    from the largest class. Where the schema names a person, or a household, a class has k different ones.
 
     Parameters
     ----------
@@ -74,12 +75,12 @@ class Generalisation(Method):
     reference = "Sweeney (2002), doi 10.1142/S021848850200165X"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        check_k(self.k, data.n)
+        people = check_k(self.k, data)
         names = self._attributes(data)
         for name in names:
             if isinstance(data.columns[name], TaxonomicColumn):
                 known_to_first(data, name)
-        search = _Search([ladder(data.columns[name]) for name in names])
+        search = _Search([ladder(data.columns[name]) for name in names], people)
         while (suppressed := search.suppressed(self.k, self.suppression * data.n, rng)) is None:
             search.climb()
         columns = {
@@ -105,8 +106,9 @@ class _Search:
     ``cells`` has a row per class, with the values of one of its records: what a further step joins, it finds from them.
     """
 
-    def __init__(self, ladders: list[Ladder]) -> None:
+    def __init__(self, ladders: list[Ladder], people: NDArray[np.int32] | None = None) -> None:
         self.ladders = ladders
+        self.people = people
         self.steps = [0] * len(ladders)
         self.cells = np.column_stack([one.codes for one in ladders])
         self.number: Int = np.arange(len(self.cells))
@@ -115,12 +117,13 @@ class _Search:
     def suppressed(self, k: int, limit: float, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """The records to suppress so that all classes have k; None if there would be too many."""
         small = self.sizes < k
-        records = int(self.sizes[small].sum())
+        chosen: NDArray[np.bool_] = small[self.number]
+        records = int(chosen.sum())
         if records > limit:
             return None
-        chosen: NDArray[np.bool_] = small[self.number]
         missing = np.logical_and.reduce([now == one.count for one, now in zip(self.ladders, self._now(), strict=True)])
-        short = k - records - int(self.sizes[missing & ~small].sum())
+        together = (missing | small)[self.number]
+        short = k - (int(together.sum()) if self.people is None else len(np.unique(self.people[together])))
         if not records or short <= 0:
             return chosen
         if records + short > limit:
@@ -128,7 +131,14 @@ class _Search:
         largest = int(self.sizes.argmax())
         if self.sizes[largest] < k + short:
             return None
-        chosen[rng.choice(np.flatnonzero(self.number == largest), short, replace=False)] = True
+        rows = np.flatnonzero(self.number == largest)
+        if self.people is None:
+            more = rng.choice(rows, short, replace=False)
+        else:
+            more = some_people(rows, self.people, np.unique(self.people[together]), short, rng)
+        if records + len(more) > limit or (self.people is not None and len(np.unique(self.people[more])) < short):
+            return None
+        chosen[more] = True
         return chosen
 
     def climb(self) -> None:
@@ -159,4 +169,4 @@ class _Search:
         number, first = numbered(self._now(), len(self.cells))
         self.cells = self.cells[first]
         self.number = number[self.number]
-        self.sizes = np.bincount(self.number)
+        self.sizes = class_owners(self.number, self.people)

@@ -13,8 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column
+from ._transition import Transition
 
-__all__ = ["CodeEvidence", "Evidence", "Likelihood", "NumberEvidence", "grid", "same_presence", "unchanged"]
+__all__ = [
+    "CodeEvidence",
+    "Evidence",
+    "Likelihood",
+    "NumberEvidence",
+    "by_transition",
+    "grid",
+    "same_presence",
+    "unchanged",
+]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -51,6 +61,18 @@ Likelihood: TypeAlias = tuple[Evidence, ...]
 def same_presence(original: Column, released: Column) -> CodeEvidence:
     """Missing cells stay missing, and no others become so."""
     return CodeEvidence(released.missing.astype(np.int32), original.missing.astype(np.int32))
+
+
+def by_transition(transition: Transition, original: Column, released: Column) -> CodeEvidence:
+    """By the table of a method, of the values that occur. Where missing is no value of it, missing stays missing."""
+    both = [transition.numbers(column) for column in (released, original)]
+    if None not in transition.values:  # -1 is a value that cannot be there
+        both = [np.where(column.missing, -2, one) for column, one in zip((released, original), both, strict=True)]
+    (there, which), (here, whose) = (np.unique(one, return_inverse=True) for one in both)
+    chance = np.array(transition.likelihood(here[None, :], there[:, None]))
+    chance[np.ix_(there == -2, here == -2)] = 1.0
+    with np.errstate(divide="ignore"):
+        return CodeEvidence(which.astype(np.int32), whose.astype(np.int32), np.log(chance))
 
 
 def unchanged(original: Column, released: Column) -> CodeEvidence:

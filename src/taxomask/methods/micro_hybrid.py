@@ -6,21 +6,22 @@ from typing import Literal
 
 import numpy as np
 
-from ..engines import Engine, Memory
+from ..engines import Engine
 from ..errors import SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..partition import Groups
 from ._attributes import too_coarse
+from ._grouped import Grouped
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
-from .base import Masked, Method, Progress, Promise
-from .microaggregation import BlockSize, GroupSize, Microaggregation
+from .base import Masked, Promise
+from .microaggregation import BlockSize, GroupSize
 from .promises import ExactMoments, WithinRadius
 
 __all__ = ["MicroHybrid"]
 
 
 @dataclass(frozen=True)
-class MicroHybrid(Method):
+class MicroHybrid(Grouped):
     """Every value is replaced by a random one at most as far away as the farthest value of its group.
 
     The groups are those of `Microaggregation`. A value x of a numerical, ordinal or taxonomic attribute becomes a
@@ -78,13 +79,6 @@ class MicroHybrid(Method):
     about = "Replaces every value by a random one that is no farther away than the values of k similar records."
     reference = "Domingo-Ferrer, Muralidhar, Rufian-Torrell (2012), Anonymization methods for taxonomic microdata, PSD"
 
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        self._grouping().check_parameters()
-
-    def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        return self.mask_on(Memory().telling(progress), data, rng)
-
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         if self.synthesis == "moments" and not self._numbers(data):
             raise SchemaError(
@@ -94,7 +88,7 @@ class MicroHybrid(Method):
             )
         names = self._attributes(data)
         grouping, moments, *each = rng.spawn(2 + len(names))
-        groups = self._grouping().groups_on(engine, data, grouping)
+        groups = self.grouping().groups_on(engine, data, grouping)
         items = [(self, data.columns[name], groups, child) for name, child in zip(names, each, strict=True)]
         masked = data.replace(dict(zip(names, engine.map(_replaced, items, "replacing"), strict=True)))
         if self.synthesis == "moments":
@@ -110,17 +104,6 @@ class MicroHybrid(Method):
         near = tuple(name for name in self._attributes(data) if name not in moments)
         promises: list[Promise] = [WithinRadius(near)] if near else []
         return (*promises, ExactMoments(moments)) if moments else tuple(promises)
-
-    def _grouping(self) -> Microaggregation:
-        return Microaggregation(
-            self.k,
-            algorithm=self.algorithm,
-            distance=self.distance,
-            scale=self.scale,
-            ordinal=self.ordinal,
-            block_size=self.block_size,
-            attributes=self.attributes,
-        )
 
     def _numbers(self, data: Microdata) -> tuple[str, ...]:
         """The attributes whose moments can be kept."""

@@ -13,7 +13,19 @@ from .._support.parameters import Slider, check_integer
 from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
-from ..partition import Groups, Ordinal, aggregate, mdav, median_cuts, members, merge_until, refine
+from ..partition import (
+    Groups,
+    Ordinal,
+    aggregate,
+    check_enough,
+    mdav,
+    median_cuts,
+    members,
+    merge_until,
+    refine,
+    several,
+    with_enough,
+)
 from ..records import RecordDistance
 from ..semantics import EarthMover, earth_mover
 from .base import Masked, Method, Progress, Promise
@@ -29,6 +41,8 @@ BlockSize = Annotated[int, Ge(8), _FEW]
 @dataclass(frozen=True)
 class Microaggregation(Method):
     """Groups of at least k similar records share one average record.
+
+    Where the schema names a person, or a household, a group has records of at least k different ones.
 
     Parameters
     ----------
@@ -161,10 +175,11 @@ class Microaggregation(Method):
         self,
         space: RecordDistance,
         goal: RecordDistance,
+        people: NDArray[np.int64] | None,
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> Groups:
-        numbers = mdav(space, self.k, ordinal=self.ordinal)
+        numbers = mdav(space, self.k, people=people, ordinal=self.ordinal)
         if self.algorithm == "mdav":
             if progress is not None:
                 progress(1.0)
@@ -174,6 +189,7 @@ class Microaggregation(Method):
             numbers,
             self.k,
             rng=rng,
+            people=people,
             steps=self.steps,
             seconds=self.seconds,
             ordinal=self.ordinal,
@@ -190,7 +206,7 @@ class Microaggregation(Method):
             return None
         limits: list[Callable[[NDArray[np.int64]], float]] = []
         if self.t is not None:
-            limits += [partial(_too_far, earth_mover(column), self.t) for column in columns]
+            limits += [partial(_too_far, earth_mover(column, data.people), self.t) for column in columns]
         if self.l is not None:
             limits += [partial(_too_uniform, earth_mover(column), self.l, column.attribute.name) for column in columns]
         return lambda rows: max(limit(rows) for limit in limits)
@@ -233,27 +249,31 @@ class _Block:
     rows: NDArray[np.int64]
     space: RecordDistance
     goal: RecordDistance
+    people: NDArray[np.int64] | None
 
 
 def _group(method: Microaggregation, data: Microdata, rng: np.random.Generator, progress: Progress | None) -> Groups:
     space, goal = method._spaces(data)
-    return method._merged(data, space, method._partition(space, goal, rng, progress))
+    return method._merged(data, space, method._partition(space, goal, data.units, rng, progress))
 
 
 def _cut(method: Microaggregation, data: Microdata) -> list[_Block]:
     assert method.block_size is not None
     space, goal = method._spaces(data)
+    people = data.units
+    check_enough(data.n, several(people), method.k)
     blocks = []
-    for rows in members(median_cuts(space, method.block_size)):
+    for rows in with_enough(members(median_cuts(space, method.block_size)), people, method.k):
         part = space.take(rows)
-        blocks.append(_Block(rows, part, part if goal is space else goal.take(rows)))
+        own = None if people is None else people[rows]
+        blocks.append(_Block(rows, part, part if goal is space else goal.take(rows), own))
     return blocks
 
 
 def _group_block(
     method: Microaggregation, block: _Block, rng: np.random.Generator, progress: Progress | None
 ) -> Groups:
-    return method._partition(block.space, block.goal, rng, progress)
+    return method._partition(block.space, block.goal, block.people, rng, progress)
 
 
 def _numbered(

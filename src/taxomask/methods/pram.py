@@ -16,8 +16,8 @@ from ..microdata.frames import Frame
 from ._attributes import treatable
 from ._kept import MissingStays, differs, how_many, released_column
 from ._neighbourhoods import rows_by_code
+from ._transition import Transition
 from .base import Check, Masked, Method, Progress, Promise
-from .likelihood import CodeEvidence, Likelihood
 
 __all__ = ["OnlySeen", "Pram", "invariant_flows"]
 
@@ -90,36 +90,32 @@ class Pram(Method):
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
-    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood:
-        """The transition matrix: keep on the diagonal, and the rest redrawn."""
-        return tuple(
-            self._transitions(original.categorical(name), released.categorical(name))
-            for name in self._attributes(original)
-        )
-
-    def _transitions(self, column: CategoricalColumn, released: CategoricalColumn) -> CodeEvidence:
-        """The chance of each category that occurs given each; after them come what is missing and what never occurs."""
-        seen = np.flatnonzero(column.counts)
-        counts, size = column.counts[seen], len(seen)
-        if self._is_flat(column):
-            redrawn = np.repeat((counts / max(int(counts.sum()), 1))[:, None], size, axis=1)
-        else:
-            flows = invariant_flows(_distances(column, seen), counts, self.reach)
-            redrawn = (flows / flows.sum(axis=1, keepdims=True)).T
-        log = np.full((size + 2, size + 2), -np.inf)
-        with np.errstate(divide="ignore"):
-            log[:size, :size] = np.log(self.keep * np.eye(size) + (1 - self.keep) * redrawn)
-        log[size, size] = 0.0
-        number = np.full(len(column.categories) + 1, size + 1, dtype=np.int32)
-        number[seen], number[-1] = np.arange(size), size
-        return CodeEvidence(number[released.codes], number[column.codes], log)
-
-    def _is_flat(self, column: CategoricalColumn) -> bool:
-        """Whether all categories are redrawn alike."""
-        return not self.semantic or not (isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL)
-
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.NOMINAL, Kind.ORDINAL, Kind.TAXONOMIC), self.name)
+
+    transition_needs_original = True
+
+    def transition(self, data: Microdata, name: str) -> Transition:
+        """P(released | original): the probability of each category that occurs to become each of them."""
+        column = data.categorical(name)
+        seen = np.flatnonzero(column.counts)
+        counts = column.counts[seen]
+        if self._is_flat(column):
+            redrawn = np.broadcast_to(counts / max(counts.sum(), 1), (len(seen), len(seen)))
+        else:
+            redrawn = invariant_flows(_distances(column, seen), counts, self.reach) / counts[:, None]
+        positions = column.positions[seen] if isinstance(column, TaxonomicColumn) and column.further is None else None
+        return Transition(
+            tuple(column.categories[i] for i in seen.tolist()),
+            np.arange(len(seen)),
+            self.keep * np.eye(len(seen)) + (1 - self.keep) * redrawn,
+            np.zeros(len(seen)),
+            positions,
+        )
+
+    def _is_flat(self, column: CategoricalColumn) -> bool:
+        """Whether redraws follow the frequencies."""
+        return not self.semantic or not (isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL)
 
     def _redrawn(self, column: CategoricalColumn, rng: np.random.Generator) -> tuple[CategoricalColumn, float]:
         """The column after randomisation, and how many values were expected to change."""

@@ -14,6 +14,7 @@ from ..microdata.coding import code
 from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
 from ..microdata.meanings import by_meaning
+from ..microdata.people import class_owners
 from ..partition import Groups
 from ..semantics import earth_mover
 from ._classes import cells
@@ -27,7 +28,8 @@ __all__ = ["ExactMoments", "KAnonymity", "LDiversity", "MeanAndVariance", "Permu
 class KAnonymity(Promise):
     """Every combination of released values of these attributes is shared by at least k records.
 
-    A missing value is a category of its own: it matches other missing values only.
+    Where the schema names a person or a household, by records of at least k different people or households. A missing
+    value is a category of its own: it matches other missing values only.
     """
 
     k: int
@@ -35,35 +37,48 @@ class KAnonymity(Promise):
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         keys = combined((released.distinct(name).codes for name in self.attributes), released.n)
-        keys.sort()
-        edges = np.flatnonzero(keys[1:] != keys[:-1])
-        sizes = np.diff(edges, prepend=-1, append=len(keys) - 1) if len(keys) else np.empty(0, dtype=np.int64)
+        sizes = _class_sizes(keys, original.units)
         smallest = int(sizes.min()) if len(sizes) else self.k
-        listed = ", ".join(self.attributes)
+        listed, unit = ", ".join(self.attributes), original.unit
+        different = "" if unit == "records" else "different "
         return Check(
-            f"at least k = {self.k} records share every combination of {listed}",
+            f"at least k = {self.k} {different}{unit} share every combination of {listed}",
             smallest >= self.k,
-            f"the smallest of {len(sizes):,} classes has {smallest:,} records",
+            f"the smallest of {len(sizes):,} classes has {smallest:,} {unit}",
         )
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes
 
 
+def _class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """How many records each class has, given a key for each record; or how many different people or households."""
+    if units is not None:
+        return class_owners(np.unique(keys, return_inverse=True)[1], units)
+    keys = np.sort(keys)
+    edges = np.flatnonzero(keys[1:] != keys[:-1])
+    return np.diff(edges, prepend=-1, append=len(keys) - 1) if len(keys) else np.empty(0, dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class TCloseness(Promise):
-    """In every class of equal released values the confidential attribute is distributed as in the table, within t."""
+    """In every class of equal released values the confidential attribute is distributed as in the table, within t.
+
+    Where the schema names a person, everybody counts alike, in the class and in the table, whatever number of records
+    they have.
+    """
 
     t: float
     confidential: str
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        distance = earth_mover(code(released, original.schema[self.confidential]).column)
+        distance = earth_mover(code(released, original.schema[self.confidential]).column, original.people)
         classes = Groups(equal_records(released, self.attributes))
         largest = max((distance(classes.members(i)) for i in range(len(classes.sizes))), default=0.0)
         return Check(
-            f"{self.confidential} is within t = {self.t:g} of its distribution in the table in every class",
+            f"{self.confidential} is within t = {self.t:g} of its distribution in the table in every class"
+            f"{'' if original.people is None else ', everybody counted once'}",
             largest <= self.t,
             f"the largest earth mover's distance is {largest:.4f}",
         )
@@ -236,9 +251,13 @@ def _deviation(values: NDArray[np.float64]) -> float:
 
 @dataclass(frozen=True)
 class Permutation(Promise):
-    """Each of these attributes has exactly the original values, in another order; missing cells stay where they are."""
+    """Each of these attributes has exactly the original values, in another order.
+
+    Missing cells stay where they are, unless they take part.
+    """
 
     attributes: tuple[str, ...]
+    missing_move: bool = False
 
     def settled(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes
@@ -247,7 +266,8 @@ class Permutation(Promise):
         changed, moved = [], 0
         for name in self.attributes:
             before, after = alike(original.columns[name], code(released, original.schema[name]).column)
-            moved += int((before.missing != after.missing).sum())
+            if not self.missing_move:
+                moved += int((before.missing != after.missing).sum())
             if not np.array_equal(_multiset(before), _multiset(after), equal_nan=True):
                 changed.append(name)
         found = f"differs: {', '.join(changed)}" if changed else f"{moved:,} missing cells moved" if moved else "equal"

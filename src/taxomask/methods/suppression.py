@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ..errors import PlanError
 from ..microdata import Microdata
 from ..microdata.combinations import numbered
-from ._classes import ClassSize, cells, check_k, emptied
+from ..microdata.people import class_owners
+from ._classes import ClassSize, cells, check_k, emptied, some_people
 from ._kept import OriginalOrMissing, how_many
 from .base import Masked, Method, Progress, Promise, chosen
 from .promises import KAnonymity
@@ -18,6 +19,7 @@ from .promises import KAnonymity
 __all__ = ["Suppression"]
 
 Int = NDArray[np.int64]
+People = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Suppression(Method):
     before the others; what is left loses more and more attributes in that order. Suppressed records join classes with
     the same missing cells. The last records, fewer than k, take others with them: of classes that differ from them in
     the emptied attributes only, those that a class can spare (chosen at random), or whole classes, the smallest first.
+
+    Where the schema names a person, or a household, a class has records of k different ones.
 
     Parameters
     ----------
@@ -65,7 +69,7 @@ class Suppression(Method):
     reference = "Hundepool et al. (2012), Statistical Disclosure Control, doi 10.1002/9781118348239"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        check_k(self.k, data.n)
+        people = check_k(self.k, data)
         names = self._attributes(data)
         pairs = [cells(data.columns[name]) for name in names]
         table = np.column_stack([codes for codes, _ in pairs])
@@ -73,7 +77,7 @@ class Suppression(Method):
         order = np.arange(len(names))[::-1]
         if self.importance is None:
             order = np.argsort([-len(np.unique(column)) for column in table.T], kind="stable")
-        found = suppressed(table[:, order], missing[order], self.k, rng)
+        found = suppressed(table[:, order], missing[order], self.k, rng, people)
         empty = (found == missing[order])[:, np.argsort(order)]
         new = empty & (table != missing)
         columns = {name: emptied(data.columns[name], empty[:, i]) for i, name in enumerate(names)}
@@ -92,11 +96,14 @@ class Suppression(Method):
         return names
 
 
-def suppressed(table: Int, missing: Int, k: int, rng: np.random.Generator) -> Int:
-    """The cells with as few as possible set to missing so that every row occurs k times; first columns go first."""
+def suppressed(table: Int, missing: Int, k: int, rng: np.random.Generator, people: People | None = None) -> Int:
+    """The cells with as few as possible set to missing so that every row occurs k times; first columns go first.
+
+    With the person of each row, so that rows of k different people are alike.
+    """
     number, first = numbered(table.T, len(table))
     kinds, counts = table[first], np.bincount(number)
-    settled = counts >= k
+    settled = class_owners(number, people) >= k
     for empty in _subsets(kinds.shape[1]):
         open_ = np.flatnonzero(~settled)
         if not len(open_):
@@ -106,11 +113,22 @@ def suppressed(table: Int, missing: Int, k: int, rng: np.random.Generator) -> In
         joinable = np.flatnonzero(settled & (kinds[:, empty] == missing[empty]).all(axis=1))
         both = np.concatenate([trial, kinds[joinable]])
         group, _ = numbered(both.T, len(both))
-        sizes = np.bincount(group, counts[np.concatenate([open_, joinable])])
+        which = np.concatenate([open_, joinable])
+        sizes = np.bincount(group, counts[which]) if people is None else _joined(group, which, number, people)
         enough = sizes[group[: len(open_)]] >= k
         kinds[open_[enough]] = trial[enough]
         settled[open_[enough]] = True
-    return kinds[number] if settled.all() else _Last(kinds[number], ~settled[number], missing, k, rng).settled()
+    if settled.all():
+        return kinds[number]
+    return _Last(kinds[number], ~settled[number], missing, k, rng, people).settled()
+
+
+def _joined(group: Int, which: Int, number: Int, people: People) -> Int:
+    """How many people each group of kinds of rows has."""
+    of_kind = np.full(int(number.max()) + 1, -1, dtype=np.int64)
+    of_kind[which] = group
+    rows = of_kind[number]
+    return class_owners(rows[rows >= 0], people[rows >= 0])
 
 
 def _subsets(width: int) -> Iterator[Int]:
@@ -124,8 +142,16 @@ def _subsets(width: int) -> Iterator[Int]:
 class _Last:
     """The last rows, too few for a class by themselves, are emptied together with rows of other classes."""
 
-    def __init__(self, rows: Int, left: NDArray[np.bool_], missing: Int, k: int, rng: np.random.Generator) -> None:
-        self.rows, self.left, self.missing, self.k, self.rng = rows, left, missing, k, rng
+    def __init__(
+        self,
+        rows: Int,
+        left: NDArray[np.bool_],
+        missing: Int,
+        k: int,
+        rng: np.random.Generator,
+        people: People | None = None,
+    ) -> None:
+        self.rows, self.left, self.missing, self.k, self.rng, self.people = rows, left, missing, k, rng, people
         self._classes()
 
     def settled(self) -> Int:
@@ -138,7 +164,8 @@ class _Last:
 
     def _classes(self) -> None:
         self.number, first = numbered(self.rows.T, len(self.rows))
-        self.kinds, self.open, self.sizes = self.rows[first], self.left[first], np.bincount(self.number)
+        self.kinds, self.open = self.rows[first], self.left[first]
+        self.sizes = class_owners(self.number, self.people)
 
     def _settle(self, row: int, empty: Int) -> None:
         """Empty these columns of a row and of all that become like it, if these are enough."""
@@ -146,7 +173,11 @@ class _Last:
         alike = (self.kinds[:, kept] == self.rows[row, kept]).all(axis=1)
         there = alike & (self.kinds[:, empty] == self.missing[empty]).all(axis=1)
         joining = alike & self.open
-        others = self._others(alike & ~there & ~self.open, self.k - int(self.sizes[joining | there].sum()))
+        donors = alike & ~there & ~self.open
+        if self.people is None:
+            others = self._others(donors, self.k - int(self.sizes[joining | there].sum()))
+        else:
+            others = self._other_people(donors, (joining | there)[self.number], self.people)
         if others is None:
             return
         chosen = joining[self.number]
@@ -175,3 +206,23 @@ class _Last:
             if not short:
                 break
         return np.concatenate(taken)
+
+    def _other_people(self, donors: NDArray[np.bool_], together: NDArray[np.bool_], people: People) -> Int | None:
+        """The same where people count: all rows that some more people have in these classes."""
+        taken, known = [np.zeros(0, dtype=np.int64)], np.unique(people[together])
+        classes = np.flatnonzero(donors)
+        spare = self.sizes[classes] - self.k
+        for place in np.argsort(-spare, kind="stable").tolist():
+            short = min(self.k - len(known), int(spare[place]))
+            if short <= 0:
+                break
+            taken.append(some_people(np.flatnonzero(self.number == classes[place]), people, known, short, self.rng))
+            known = np.union1d(known, people[taken[-1]])
+        if len(known) >= self.k:
+            return np.concatenate(taken)
+        whole, known = together.copy(), np.unique(people[together])
+        for one in classes[np.argsort(self.sizes[classes], kind="stable")].tolist():
+            whole |= self.number == one
+            if len(np.unique(people[whole])) >= self.k:
+                return np.flatnonzero(whole & ~together)
+        return None

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .distinct import Distinct
+from .spelling import spell
 
-__all__ = ["Values", "fit", "grain", "held", "is_temporal", "take", "value_range"]
+__all__ = ["Values", "fit", "grain", "held", "is_temporal", "number_in", "take", "value_range"]
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -46,6 +47,23 @@ def grain(dtype: DataType | None) -> float:
     if is_temporal(dtype):
         return 1.0
     return 10.0**-dtype.scale if types.is_decimal(dtype) else 0.0
+
+
+def number_in(value: object, dtype: DataType | None) -> float:
+    """What somebody wrote for a column of numbers or, as text, of dates or times, as a number; NaN if it is none.
+
+    >>> import pyarrow as pa
+    >>> number_in("12.5", pa.float64()), number_in("1970-01-31", pa.date32()), number_in("old", pa.int64())
+    (12.5, 30.0, nan)
+    """
+    import pyarrow as pa
+
+    try:
+        if dtype is not None and is_temporal(dtype):
+            return float(pa.scalar(spell(value)).cast(dtype).value)
+        return np.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, pa.ArrowException):
+        return np.nan
 
 
 def value_range(dtype: DataType | None) -> tuple[float, float]:

@@ -93,6 +93,18 @@ class Distinct:
         text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
         return self._values.cast(pa.large_string()) if text else pa.array([], pa.large_string())
 
+    def spelled(self) -> Any:
+        """The values as text, as pyarrow: `spellings`, without a Python object for each where that can be."""
+        import pyarrow as pa
+        import pyarrow.types as types
+
+        if not isinstance(self._values, list):
+            if types.is_integer(self._values.type):
+                return self._values.cast(pa.large_string())
+            if len(texts := self.texts()) == self.size:
+                return texts
+        return pa.array(self.spellings, pa.large_string())
+
     @cached_property
     def spellings(self) -> list[str]:
         """The values as text."""

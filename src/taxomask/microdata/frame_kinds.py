@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .casting import Values, fit, take
 from .distinct import Distinct
+from .hidden import without_hidden
 from .spelling import is_nan
 
 __all__ = ["ArrowKind", "FrameKind", "LazyKind", "PandasKind", "PolarsKind", "Rows"]
@@ -66,7 +67,7 @@ class ArrowKind(FrameKind):
                 field = field.with_nullable(field.nullable or column.null_count > 0)
             elif rows is not None:
                 column = take(column, pa.array(rows))
-            columns.append(only_used(column))
+            columns.append(without_hidden(only_used(column)))
             fields.append(field.with_type(columns[-1].type))
         return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from .distinct import Distinct
 from .follow import Followed, followed
 from .frames import Frame
 from .numeric import is_text, write_numbers
+from .people import NOBODY, Owners
 from .schema import Schema
 from .spelling import listing
 
@@ -68,6 +69,7 @@ class Microdata:
     _frame: Frame
     _markers: Mapping[str, object]
     _replaced: frozenset[str] = frozenset()
+    _owners: Owners = NOBODY
 
     @classmethod
     def of(cls, table: Any, schema: Schema) -> Microdata:
@@ -95,13 +97,15 @@ class Microdata:
         columns = {name: one.column for name, one in coded.items()}
         if dropped:
             columns = {name: after_drop(column.take(rows)) for name, column in columns.items()}
+        rows = rows.astype(np.int64, copy=False)
         return cls(
             schema,
             columns,
-            rows.astype(np.int64, copy=False),
+            rows,
             tuple(note for one in coded.values() for note in one.notes),
             source,
             {name: one.marker for name, one in coded.items()},
+            _owners=Owners.of(source, schema, rows),
         )
 
     @property
@@ -113,6 +117,47 @@ class Microdata:
     def frame(self) -> Frame:
         """The table that the records came from: all its rows, and identifiers too."""
         return self._frame
+
+    @property
+    def people(self) -> NDArray[np.int64] | None:
+        """The number of the person of each record, in order of first appearance; None if the schema names no person."""
+        return self._owners.people
+
+    @property
+    def households(self) -> NDArray[np.int64] | None:
+        """The number of the household of each record, in order of first appearance; None if the schema names none.
+
+        Households that share a person are one.
+        """
+        return self._owners.households
+
+    @property
+    def units(self) -> NDArray[np.int64] | None:
+        """Whom k counts: the household of each record if the schema names one, else the person, else None (records)."""
+        return self.people if self.households is None else self.households
+
+    @property
+    def unit(self) -> Literal["records", "people", "households"]:
+        """What k counts, in a word."""
+        if self.households is not None:
+            return "households"
+        return "records" if self.people is None else "people"
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """For how many people of the population each record stands; None if the schema names no sampling weight."""
+        return self._owners.weights
+
+    def owned_as(self, other: Microdata) -> Microdata:
+        """The table with the people, households and weights of another one, whose records are the same, row by row.
+
+        A released table does not hold the columns that name them.
+        """
+        if self.n != other.n:
+            raise DataError(
+                f"{self.n:,} records cannot have the owners of {other.n:,}.", hint="Pass tables of the same records."
+            )
+        return replace(self, _owners=other._owners)
 
     def __repr__(self) -> str:
         return line(f"<Microdata of {self.n:,} records: {few(self.columns)}>")
@@ -167,7 +212,7 @@ class Microdata:
         """Some records only, by position or mask; categories and distances stay those of the whole table."""
         chosen = np.asarray(rows)
         columns = {name: column.take(chosen) for name, column in self.columns.items()}
-        return replace(self, columns=columns, rows=self.rows[chosen])
+        return replace(self, columns=columns, rows=self.rows[chosen], _owners=self._owners.take(chosen))
 
     def to_frame(self) -> Any:
         """The table as it may leave the house: without identifiers, the same kind of table as the original.

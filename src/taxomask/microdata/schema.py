@@ -7,18 +7,29 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from .._support.showing import few, line, view
 from ..errors import SchemaError, did_you_mean
 from ..taxonomy import Taxonomy
-from .attribute import BUILTIN, Attribute, Role, Source, values_in_words
+from .attribute import BUILTIN, Attribute, Kind, Role, Source, values_in_words
 from .spelling import listing
 from .yaml_file import read_yaml
 
-__all__ = ["Schema"]
+__all__ = ["ABOUT_PEOPLE", "MissingPerson", "Schema"]
+
+MissingPerson = Literal["together", "each"]
+ABOUT_PEOPLE = {
+    "person": "The column that names the person of a row, an identifier: k, l and t count people, not rows.",
+    "household": "The column that names the household of a row, an identifier: k counts households.",
+    "sampling_weight": "The column of numbers that says for how many people of the population a row stands.",
+    "population_size": "How many people the population has that the table is a sample of.",
+    "missing_person": "Rows that name no person are together one person, or each row is one.",
+}
+"""What a schema says besides its attributes, in the words of a plan."""
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(Attribute))
 _OF_ONE_KIND = ("order", "taxonomy", "distance", "match", "normalize", "unmapped", "decimals")
@@ -32,6 +43,18 @@ class Schema(Mapping[str, Attribute]):
     ----------
     attributes
         The attributes; no name may stand twice.
+    person
+        The column that names the person of a row, an identifier. Where it is given, people are counted, not rows: a
+        group and a class have at least k different people.
+    household
+        The column that names the household of a row, an identifier. Where it is given, households are counted.
+    sampling_weight
+        The column, a continuous one, that says for how many people of the population a row stands.
+    population_size
+        How many people the population has that the table is a sample of.
+    missing_person
+        Rows that name neither person nor household are ``"together"`` one, or ``"each"`` row is one. The first cannot
+        promise too much.
 
     Examples
     --------
@@ -43,9 +66,19 @@ class Schema(Mapping[str, Attribute]):
     (('patient',), <Kind.CONTINUOUS: 'continuous'>)
     >>> schema.replace("age", role="confidential").confidential
     ('age',)
+    >>> Schema(schema.values(), person="patient")
+    <Schema of 2 attributes: identifier patient; quasi_identifier age; person patient>
     """
 
-    def __init__(self, attributes: Iterable[Attribute]) -> None:
+    def __init__(
+        self,
+        attributes: Iterable[Attribute],
+        person: str | None = None,
+        household: str | None = None,
+        sampling_weight: str | None = None,
+        population_size: int | None = None,
+        missing_person: MissingPerson = "together",
+    ) -> None:
         self._attributes: dict[str, Attribute] = {}
         for attribute in attributes:
             if not isinstance(attribute, Attribute):
@@ -58,11 +91,14 @@ class Schema(Mapping[str, Attribute]):
                     f"attribute {attribute.name!r} is described twice.", hint="Describe every column once."
                 )
             self._attributes[attribute.name] = attribute
+        self.person, self.household, self.sampling_weight = person, household, sampling_weight
+        self.population_size, self.missing_person = population_size, missing_person
         self._check_follows()
+        self._check_people()
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Schema:
-        """Read the ``attributes:`` of a YAML plan.
+        """Read the ``attributes:`` of a YAML plan, and its ``person:``, ``household:`` and the like.
 
         They are a list of attributes, or a mapping from names to attributes. A taxonomy is the name of a
         shipped one or a file, found from the folder of the plan; several are a list, each with or without a
@@ -71,16 +107,18 @@ class Schema(Mapping[str, Attribute]):
         path = Path(path)
         plan = read_yaml(path)
         try:
-            return cls.from_entries(plan.get("attributes") if isinstance(plan, dict) else None, path.parent)
+            given = plan if isinstance(plan, dict) else {}
+            people = {key: given[key] for key in ABOUT_PEOPLE if given.get(key) is not None}
+            return cls.from_entries(given.get("attributes"), path.parent, **people)
         except SchemaError as error:
             raise SchemaError(f"{path}: {error.message}", hint=error.hint) from None
 
     @classmethod
-    def from_entries(cls, entries: object, folder: str | PathLike[str] = ".") -> Schema:
-        """A schema from plain values, as they stand under ``attributes:``; see `read`."""
+    def from_entries(cls, entries: object, folder: str | PathLike[str] = ".", **people: Any) -> Schema:
+        """A schema from plain values, as they stand under ``attributes:`` and, what is said of people, beside it."""
         if not entries:
             raise SchemaError("there are no attributes.", hint="List the columns under 'attributes:'.")
-        return cls(_attribute(entry, Path(folder)) for entry in _entries(entries))
+        return cls((_attribute(entry, Path(folder)) for entry in _entries(entries)), **people)
 
     # ----------------------------------------------------------------------------------- as a mapping
 
@@ -96,10 +134,19 @@ class Schema(Mapping[str, Attribute]):
     def __repr__(self) -> str:
         roles = {role: self.by_role(role) for role in Role}
         parts = (f"{role} {few(names, 4)}" for role, names in roles.items() if names)
-        return line(f"<Schema of {len(self)} attributes: {'; '.join(parts)}>")
+        people = (f"{key} {value}" for key, value in self.about_people().items())
+        return line(f"<Schema of {len(self)} attributes: {'; '.join([*parts, *people])}>")
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Schema) and self.about_people() != other.about_people():
+            return False
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def _repr_html_(self) -> str:
         counted = [f"{len(self.by_role(role))} {role}" for role in Role if self.by_role(role)]
+        counted += [f"{key} {value}" for key, value in self.about_people().items()]
         rows: list[tuple[str, ...]] = [
             (name, str(one.role), str(one.kind or "–"), values_in_words(one), one.note) for name, one in self.items()
         ]
@@ -154,7 +201,7 @@ class Schema(Mapping[str, Attribute]):
                 raise SchemaError(f"there is no column {pattern!r}.", hint=did_you_mean(pattern, self))
             found |= dict.fromkeys(fitting, role)
         found |= named
-        return Schema(dataclasses.replace(one, role=found.get(one.name, one.role)) for one in self.values())
+        return self.of(dataclasses.replace(one, role=found.get(one.name, one.role)) for one in self.values())
 
     def check_decided(self) -> None:
         """An error that names all columns that are undecided, if there are any."""
@@ -203,6 +250,46 @@ class Schema(Mapping[str, Attribute]):
                     hint="One of these columns must follow none.",
                 )
 
+    # ----------------------------------------------------------------------------------- people
+
+    def _check_people(self) -> None:
+        for key in ("person", "household", "sampling_weight"):
+            name = getattr(self, key)
+            if name is None:
+                continue
+            if not isinstance(name, str) or name not in self:
+                raise SchemaError(
+                    f"{key} must be the name of a column; got {name!r}.", hint=did_you_mean(str(name), self)
+                )
+            if key != "sampling_weight" and self[name].role != Role.IDENTIFIER:
+                raise SchemaError(
+                    f"the {key} is column {name!r}, whose role is {self[name].role}.",
+                    hint=f"Give it the role 'identifier': released, it would tie the rows of a {key} together.",
+                )
+        if self.person is not None and self.person == self.household:
+            raise SchemaError(
+                f"person and household are the same column, {self.person!r}.",
+                hint="Name the household alone, if rows do not tell its people apart.",
+            )
+        weight = self.sampling_weight
+        if weight is not None and self[weight].kind != Kind.CONTINUOUS:
+            raise SchemaError(
+                f"the sampling_weight is column {weight!r}, which is not described as a number.",
+                hint="Give it the kind 'continuous'.",
+            )
+        size: Any = self.population_size
+        if size is not None and (isinstance(size, bool) or not isinstance(size, Integral) or size < 1):
+            raise SchemaError(
+                f"population_size must be a whole number of at least 1; got {size!r}.",
+                hint="Say how many people the population has, or leave it out.",
+            )
+        choices = get_args(MissingPerson)
+        if self.missing_person not in choices:
+            raise SchemaError(
+                f"missing_person must be one of {listing(choices)}; got {self.missing_person!r}.",
+                hint=did_you_mean(str(self.missing_person), choices),
+            )
+
     # ----------------------------------------------------------------------------------- changing and writing
 
     def replace(self, name: str, /, **changes: Any) -> Schema:
@@ -213,14 +300,34 @@ class Schema(Mapping[str, Attribute]):
         if "kind" in changes and changes["kind"] != self[name].kind:
             changes = {field: _DEFAULTS[field] for field in _OF_ONE_KIND} | changes
         changed = dataclasses.replace(self[name], **changes)
-        return Schema(changed if one.name == name else one for one in self.values())
+        return self.of(changed if one.name == name else one for one in self.values())
+
+    def of(self, attributes: Iterable[Attribute], **people: Any) -> Schema:
+        """A schema of other attributes that says the same of people, or what is given; None takes it away.
+
+        What names a column that is not among the attributes is left out.
+        """
+        every = list(attributes)
+        names = {one.name for one in every}
+        kept = {
+            key: value
+            for key, value in self.about_people().items()
+            if key in ("population_size", "missing_person") or value in names
+        }
+        said = {**kept, **people}
+        return Schema(every, **{key: value for key, value in said.items() if value is not None})
+
+    def about_people(self) -> dict[str, Any]:
+        """What the schema says besides its attributes, where it differs from the defaults: see `ABOUT_PEOPLE`."""
+        said = {key: getattr(self, key) for key in ABOUT_PEOPLE}
+        return {key: value for key, value in said.items() if value not in (None, "together")}
 
     def to_dict(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
         """The schema in plain values, as `read` takes it: names, roles, and what differs from the defaults.
 
         Files of taxonomies are written as seen from ``folder``, by default the current one.
         """
-        return {"attributes": [_to_dict(one, Path(folder or ".")) for one in self.values()]}
+        return {"attributes": [_to_dict(one, Path(folder or ".")) for one in self.values()], **self.about_people()}
 
     def fingerprint(self) -> str:
         """A hash of all that the schema says, the content of its taxonomies included."""
@@ -231,6 +338,8 @@ class Schema(Mapping[str, Attribute]):
             for taxonomy, weight in one.taxonomies if one.taxonomy is not None else ():
                 digest.update(repr((weight, taxonomy.ids, taxonomy.labels, taxonomy.codes)).encode())
                 digest.update(taxonomy.parent_start.tobytes() + taxonomy.parent_index.tobytes())
+        if self.about_people():
+            digest.update(repr(self.about_people()).encode())
         return digest.hexdigest()
 
 

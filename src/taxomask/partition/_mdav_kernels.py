@@ -130,7 +130,7 @@ def _listed(space, gaps, points, query, shell):
 
 
 @makes_no_array()
-def _outermost(space, gaps, tree, points, query, shell):
+def outermost(space, gaps, tree, points, query, shell):
     """The point farthest from the average that the query holds, or -1 if a new list is needed."""
     debt = shell[7]
     if debt[2] > 0:
@@ -148,7 +148,7 @@ def _outermost(space, gaps, tree, points, query, shell):
 
 
 @inlined
-def _grab(space, rules, sums, tree, points, dirty, t, group):
+def grab(space, rules, sums, tree, points, dirty, t, group):
     """Put the first record of a point into a group; a point that is used up leaves the tree."""
     if take(space, rules, sums, points, t, group):
         leaf = remove(tree, t)
@@ -158,7 +158,7 @@ def _grab(space, rules, sums, tree, points, dirty, t, group):
 
 
 @inlined
-def _become(space, points, tree, query, t):
+def become(space, points, tree, query, t):
     """Make the first record of a point the query; returns the leaf it is in."""
     record = points[2][points[0][t]]
     for a in range(len(query[0])):
@@ -180,19 +180,19 @@ def search(space, gaps, rules, sums, points, tree, shell, query, near, scratch, 
     left = sums[0]
     while left[0] >= 3 * k and tree[0][3] >= stop:
         average(space, rules, sums, scratch, query[0], query[1])
-        r = _outermost(space, gaps, tree, points, query, shell)
+        r = outermost(space, gaps, tree, points, query, shell)
         if r < 0:
             return group
-        leaf = _become(space, points, tree, query, r)
-        _grab(space, rules, sums, tree, points, dirty, r, group)
+        leaf = become(space, points, tree, query, r)
+        grab(space, rules, sums, tree, points, dirty, r, group)
         s = farthest(space, gaps, tree, points, query)
         last = points[2][points[0][s]]
         home = np.int64(tree[9][s]) // LEAF
-        _grab(space, rules, sums, tree, points, dirty, s, group + 1)
+        grab(space, rules, sums, tree, points, dirty, s, group + 1)
         for turn in range(2):
             nearest(space, gaps, tree, points, query, near, k - 1, leaf)
             for i in range(k - 1):
-                _grab(space, rules, sums, tree, points, dirty, near[2][i], group + turn)
+                grab(space, rules, sums, tree, points, dirty, near[2][i], group + turn)
             leaf = home
             for a in range(p):
                 query[0][a] = space[0][last, a]

@@ -61,7 +61,7 @@ def _distances(space, gaps, live, number, code, first, stop, out):
 
 
 @makes_no_array()
-def _pass(space, gaps, points, live, number, code, buffer, whole, near, want, own, apart):
+def look(space, gaps, points, live, number, code, buffer, whole, near, want, own, apart):
     """The point farthest from a query and, if ``want`` is more than 0, the list of its nearest records.
 
     ``own`` is a point at distance 0, looked at first (or -1); ``apart`` says that no other point is at distance 0.
@@ -103,7 +103,7 @@ def _pass(space, gaps, points, live, number, code, buffer, whole, near, want, ow
 
 
 @makes_no_array()
-def _drop(live, t):
+def drop(live, t):
     """Point t is used up: the last point takes its place."""
     numbers, codes, point, place, count, lead = live
     at, last = place[t], count[0] - 1
@@ -118,15 +118,15 @@ def _drop(live, t):
 
 
 @makes_no_array()
-def _grab(space, rules, sums, points, live, t, group):
+def grab_point(space, rules, sums, points, live, t, group):
     if take(space, rules, sums, points, t, group):
-        _drop(live, t)
+        drop(live, t)
     else:
         live[5][live[3][t]] = points[2][points[0][t]]
 
 
 @makes_no_array()
-def _query(space, record, number, code):
+def set_query(space, record, number, code):
     for a in range(len(number)):
         number[a] = space[0][record, a]
     for b in range(len(code)):
@@ -142,36 +142,36 @@ def scan(space, gaps, rules, sums, points, live, work, apart, k, group):
     while left[0] >= 2 * k:
         both = left[0] >= 3 * k
         average(space, rules, sums, scratch, number, code)
-        r = _pass(space, gaps, points, live, number, code, buffer, whole, near, np.int64(0), np.int64(-1), apart)
-        _query(space, records[head[r]], number, code)
-        _grab(space, rules, sums, points, live, r, group)
+        r = look(space, gaps, points, live, number, code, buffer, whole, near, np.int64(0), np.int64(-1), apart)
+        set_query(space, records[head[r]], number, code)
+        grab_point(space, rules, sums, points, live, r, group)
         # One more than needed: if x_s is among the nearest of x_r (many equal records), it is left out.
         own = r if head[r] < end[r] else np.int64(-1)
-        s = _pass(space, gaps, points, live, number, code, buffer, whole, near, k, own, apart)
+        s = look(space, gaps, points, live, number, code, buffer, whole, near, k, own, apart)
         if not both:
             for i in range(k - 1):
-                _grab(space, rules, sums, points, live, near[2][i], group)
+                grab_point(space, rules, sums, points, live, near[2][i], group)
             group += 1
             break
         last = records[head[s]]
-        _query(space, last, number, code)
-        _grab(space, rules, sums, points, live, s, group + 1)
+        set_query(space, last, number, code)
+        grab_point(space, rules, sums, points, live, s, group + 1)
         taken = 0
         for i in range(k):
             if taken < k - 1 and near[1][i] != last:
-                _grab(space, rules, sums, points, live, near[2][i], group)
+                grab_point(space, rules, sums, points, live, near[2][i], group)
                 taken += 1
         own = s if head[s] < end[s] else np.int64(-1)
         if own >= 0 and apart and end[s] - head[s] >= k - 1:
             offer(points, near, np.int64(0), k - 1, s, 0.0)
         else:
-            _pass(space, gaps, points, live, number, code, buffer, whole, near, k - 1, own, apart)
+            look(space, gaps, points, live, number, code, buffer, whole, near, k - 1, own, apart)
         for i in range(k - 1):
-            _grab(space, rules, sums, points, live, near[2][i], group + 1)
+            grab_point(space, rules, sums, points, live, near[2][i], group + 1)
         group += 2
     while live[4][0] > 0:
         t = np.int64(live[2][0])
         while head[t] < end[t]:
             take(space, rules, sums, points, t, group)
-        _drop(live, t)
+        drop(live, t)
     return group + 1

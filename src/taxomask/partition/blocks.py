@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..records import NumberTerm, RecordDistance, Term
 
-__all__ = ["median_cuts", "members"]
+__all__ = ["median_cuts", "members", "with_enough"]
 
 Numbers = NDArray[np.int32]
 
@@ -37,6 +37,26 @@ def median_cuts(space: RecordDistance, size: int) -> Numbers:
         half = len(order) // 2
         waiting += [np.sort(order[half:]), np.sort(order[:half])]
     return blocks
+
+
+def with_enough(blocks: list[NDArray[np.intp]], people: NDArray[np.int64] | None, k: int) -> list[NDArray[np.intp]]:
+    """The blocks, those with fewer than k people joined with the next one (the last with the one before it).
+
+    Without people, or where everybody has one record, they are as they were: a block has more records than k.
+    """
+    if people is None:
+        return blocks
+    joined: list[NDArray[np.intp]] = []
+    waiting: list[NDArray[np.intp]] = []
+    for rows in blocks:
+        waiting.append(rows)
+        every = np.sort(np.concatenate(waiting))
+        if len(np.unique(people[every])) >= k:
+            joined.append(every)
+            waiting = []
+    if waiting and joined:
+        joined[-1] = np.sort(np.concatenate([joined[-1], *waiting]))
+    return joined or blocks
 
 
 def members(blocks: Numbers) -> list[NDArray[np.intp]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .points import Arrays, Points
+from .points import Arrays, People, Points
 
 __all__ = ["Index", "room_for_query", "tree_of"]
 
@@ -19,22 +19,24 @@ _MANY = 6  # so many numbers, and a look at a leaf in 32 bits pays (measured)
 class Index:
     """A tree of points, for MDAV. The arrays are explained in the kernel files."""
 
-    def __init__(self, points: Points, k: int) -> None:
-        self.points, self.k, self.query = points, k, room_for_query(points)
+    def __init__(self, points: Points, k: int, people: People | None = None) -> None:
+        self.points, self.k, self.people, self.query = points, k, people, room_for_query(points)
         self.tree = tree_of(points, arrange=True)
 
     def run(self, group: int, stop: int) -> int:
-        """Form groups, the first numbered ``group``, until fewer than 3k records or ``stop`` points are left."""
-        from ._mdav_kernels import search
+        """Form groups, the first numbered ``group``, until fewer than 3k records or ``stop`` points are left.
 
-        points, k = self.points, self.k
+        Where people are counted, until fewer than 3k of them are left.
+        """
+        points, k, people = self.points, self.k, self.people
+        search, counted = _search(people)
         near = np.empty(k), np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
         scratch, dirty = np.empty(len(points.sums[3]), dtype=np.int64), np.zeros(2 * k + 1, dtype=np.int64)
         records = points.space, points.gaps, points.rules, points.sums, points.lists
         shell = self._listing(np.zeros(0, dtype=np.int64), np.zeros(0), np.inf, new=False)
         while True:
-            group = search(*records, self.tree, shell, self.query, near, scratch, dirty, k, group, stop)
-            if points.left < 3 * k or self.tree[0][3] < stop:
+            group = search(*records, self.tree, shell, self.query, near, scratch, dirty, *counted, k, group, stop)
+            if (points.left if people is None else people.left) < 3 * k or self.tree[0][3] < stop:
                 return group
             shell = self._outermost()
 
@@ -72,6 +74,17 @@ class Index:
             np.array([limit]),
             np.array([0, 0, 0, int(new)]),
         )
+
+
+def _search(people: People | None) -> tuple[Any, tuple[Arrays, ...]]:
+    """The loop over the tree, and what it needs to count people."""
+    if people is None:
+        from ._mdav_kernels import search
+
+        return search, ()
+    from ._people_kernels import search as search_people
+
+    return search_people, (people.arrays,)
 
 
 def _listed(m: int) -> float:

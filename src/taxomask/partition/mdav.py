@@ -11,15 +11,21 @@ from .._support.parameters import check_choice, check_integer
 from ..errors import DataError
 from ..records import RecordDistance
 from .index import Index
-from .points import OrdinalAverage, Points
+from .nearest import Neighbours
+from .points import OrdinalAverage, People, Points
 
-__all__ = ["mdav"]
+__all__ = ["check_enough", "mdav", "several"]
 
 Path = Literal["scan", "index"]
 
 
 def mdav(
-    space: RecordDistance, k: int, *, ordinal: OrdinalAverage = "median", path: Path | None = None
+    space: RecordDistance,
+    k: int,
+    *,
+    people: NDArray[np.int64] | None = None,
+    ordinal: OrdinalAverage = "median",
+    path: Path | None = None,
 ) -> NDArray[np.int32]:
     """Partition records into groups of k (the last one up to 2k - 1) by MDAV-generic; the group number of each record.
 
@@ -34,12 +40,20 @@ def mdav(
     where more than half of the records are. The result is that of the text above, to the last tie, however it is
     computed: by looking at all distinct records (few of them), or by an index that records are removed from.
 
+    Where ``people`` are given, who may have several records, a group has k different people: it takes the nearest
+    records until it does, and the numbers 3k and 2k above count people who have records left. While k to 2k - 1 people
+    have 2k records or more, groups around the record farthest from the average go on. Records of fewer than k people
+    that are left at the end join the group of the record that is nearest to them. If everybody has one record, that is
+    the algorithm above.
+
     Parameters
     ----------
     space
         The distance between the records.
     k
         The smallest group size, at least 2.
+    people
+        The number of the person (or household) of each record; without, each record is a person.
     ordinal
         The average of ordinal attributes: ``"median"``, ``"convex_median"`` or ``"mean"`` of the category positions.
     path
@@ -62,17 +76,55 @@ def mdav(
     """
     k = check_integer("k", k, at_least=2, hint="A group of one record hides nobody.")
     check_choice("ordinal", ordinal, ("median", "convex_median", "mean"))
-    if space.n < k:
-        raise DataError(
-            f"the table has {space.n} records, too few for a group of k = {k}.", hint="Lower k or add records."
-        )
+    owners = several(people)
+    check_enough(space.n, owners, k)
     points = Points.of(space, ordinal)
+    counted = None if owners is None else People(owners)
     group = 0
-    while path != "scan" and points.left >= 3 * k and (many := len(points.alive())) > _few(points, k, path):
+    while path != "scan" and _left(points, counted) >= 3 * k and (many := len(points.alive())) > _few(points, k, path):
         # The index is built anew when three tenths of the points are left.
-        group = Index(points, k).run(group, stop=many * 3 // 10)
-    _scan(points, k, group)
+        group = Index(points, k, counted).run(group, stop=many * 3 // 10)
+    _scan(points, k, group, counted)
+    if counted is not None:
+        _join_nearest(space, points.group)
     return points.group
+
+
+def several(people: NDArray[np.int64] | None) -> NDArray[np.int32] | None:
+    """The people, numbered without gaps; None if everybody has one record, and records can be counted."""
+    if people is None:
+        return None
+    found, numbers = np.unique(people, return_inverse=True)
+    return None if len(found) == len(people) else numbers.astype(np.int32)
+
+
+def check_enough(n: int, people: NDArray[np.int32] | None, k: int) -> None:
+    """Whether there can be a group."""
+    if n < k:
+        raise DataError(f"the table has {n} records, too few for a group of k = {k}.", hint="Lower k or add records.")
+    if people is not None and (different := int(people.max()) + 1) < k:
+        raise DataError(
+            f"the table has {n:,} records of {different:,} people (or households), too few for a group of k = {k}.",
+            hint="Lower k or add people.",
+        )
+
+
+def _left(points: Points, people: People | None) -> int:
+    """How many people have no group yet; records, where everybody has one."""
+    return points.left if people is None else people.left
+
+
+def _join_nearest(space: RecordDistance, group: NDArray[np.int32]) -> None:
+    """The records that are left without a group join that of the nearest record, of several the first."""
+    left, others = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
+    if not len(left):
+        return
+    neighbours, queries = Neighbours(space.take(others)), space.take(left)
+    distinct, nearest = neighbours.distinct, np.empty(len(left), dtype=np.int64)
+    for piece, points, counts in neighbours.within(queries, neighbours.nearest(queries).squared):
+        starts = np.cumsum(counts) - counts
+        nearest[piece] = np.minimum.reduceat(distinct.first[points], starts)
+    group[left] = group[others[nearest]]
 
 
 def _few(points: Points, k: int, path: Path | None) -> int:
@@ -83,7 +135,7 @@ def _few(points: Points, k: int, path: Path | None) -> int:
     return 1000 * (numbers + codes) + 200 * k if path is None else 16
 
 
-def _scan(points: Points, k: int, group: int) -> None:
+def _scan(points: Points, k: int, group: int, people: People | None) -> None:
     """Group the records that are left by looking at all of them in every step."""
     from ._scan_kernels import BLOCK, scan
 
@@ -102,4 +154,10 @@ def _scan(points: Points, k: int, group: int) -> None:
         buffer.view(np.int64),
         (np.empty(k), np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)),
     )
-    scan(points.space, points.gaps, points.rules, points.sums, points.lists, live, work, points.apart, k, group)
+    records = points.space, points.gaps, points.rules, points.sums, points.lists
+    if people is None:
+        scan(*records, live, work, points.apart, k, group)
+    else:
+        from ._people_kernels import scan as scan_people
+
+        scan_people(*records, live, work, people.arrays, points.apart, k, group)

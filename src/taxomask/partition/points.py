@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
 from .whole_distances import whole_distances
 
-__all__ = ["Arrays", "OrdinalAverage", "Points"]
+__all__ = ["Arrays", "OrdinalAverage", "People", "Points"]
 
 OrdinalAverage = Literal["median", "convex_median", "mean"]
 Arrays = tuple[NDArray[Any], ...]
@@ -91,6 +91,19 @@ class Points:
         self.end = np.cumsum(times, dtype=np.int32)
         self.head = self.end - times
         self.records = self.records[np.repeat(first - self.head, times) + np.arange(times.sum(), dtype=np.int32)]
+
+
+class People:
+    """Who has records left, while groups are made; see ``_people_kernels.py``."""
+
+    def __init__(self, owner: NDArray[np.int32]) -> None:
+        rows = np.bincount(owner)
+        self.arrays: Arrays = owner, rows, np.full((2, len(rows)), -1, dtype=np.int64), np.array([len(rows)])
+
+    @property
+    def left(self) -> int:
+        """How many people have records without a group."""
+        return int(self.arrays[3][0])
 
 
 def _rules(space: RecordDistance, ordinal: OrdinalAverage) -> Arrays:

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from .._support.parameters import check_choice, check_integer, check_number
 from ..errors import PlanError
+from ..microdata.people import class_owners
 from ..records import RecordDistance
+from .mdav import several
 from .points import Arrays, OrdinalAverage, Points
 
 __all__ = ["Refinement", "refine"]
@@ -59,6 +61,7 @@ def refine(
     k: int,
     *,
     rng: np.random.Generator,
+    people: NDArray[np.int64] | None = None,
     steps: int | None = None,
     seconds: float | None = None,
     ordinal: OrdinalAverage = "median",
@@ -73,6 +76,9 @@ def refine(
     accepts a change for the worse with a probability that falls to zero (simulated annealing), and returns the best
     partition that it met, never one worse than the given one. Groups have fewer than 2k records.
 
+    Where ``people`` are given, who may have several records, groups of at least k different people stay such: records
+    are moved and exchanged where both groups keep k people, and no group is dissolved or created.
+
     The same generator and steps give the same groups on every machine; a time limit may end the search early.
 
     Parameters
@@ -85,6 +91,8 @@ def refine(
         The smallest number of records of a group.
     rng
         Where the random choices come from.
+    people
+        The number of the person (or household) of each record; without, each record is a person.
     steps
         How many moves to try; by default 5 million (about a second for numbers), but 30 to 6000 per record.
     seconds
@@ -120,13 +128,20 @@ def refine(
         steps = max(min(_STEPS, _MOST * space.n), _FEWEST * space.n)
     check_integer("steps", steps, at_least=0)
     end = inf if seconds is None else begin + check_number("seconds", seconds, above=0)
-    _check(space, groups, k, objective)
-    search = _Search(space, objective or space, np.asarray(groups, dtype=np.int32), int(k), ordinal, rng)
+    owners = several(people)
+    _check(space, groups, k, objective, owners)
+    search = _Search(space, objective or space, np.asarray(groups, dtype=np.int32), int(k), ordinal, rng, owners)
     stopped = search.run(int(steps), end, progress or (lambda _: None))
     return search.outcome(stopped)
 
 
-def _check(space: RecordDistance, groups: Groups, k: int, objective: RecordDistance | None) -> None:
+def _check(
+    space: RecordDistance,
+    groups: Groups,
+    k: int,
+    objective: RecordDistance | None,
+    people: NDArray[np.int32] | None,
+) -> None:
     if len(groups) != space.n or not space.n:
         raise PlanError(
             f"groups has {len(groups)} records, the table {space.n}.", hint="Give the group of each record."
@@ -135,6 +150,10 @@ def _check(space: RecordDistance, groups: Groups, k: int, objective: RecordDista
     if sizes.min() < k:
         raise PlanError(
             f"the smallest group has {sizes.min()} records; k is {k}.", hint="Start from groups of at least k."
+        )
+    if people is not None and (least := class_owners(_renumbered(groups), people).min()) < k:
+        raise PlanError(
+            f"the smallest group has records of {least} people; k is {k}.", hint="Start from groups of at least k."
         )
     if sizes.max() >= 2 * k and sizes.max() * (space.n // k) > _ROOM:
         raise PlanError(f"a group of {sizes.max()} records is too large to start from.", hint="Start from mdav.")
@@ -153,6 +172,7 @@ class _Search:
         k: int,
         ordinal: OrdinalAverage,
         rng: Any,
+        people: NDArray[np.int32] | None = None,
     ) -> None:
         self.k = k
         self.given = groups
@@ -165,6 +185,9 @@ class _Search:
         self.data = _data(points, chooser, self.order)
         self.start = _renumbered(groups[self.order])
         most = max(int(np.bincount(self.start).max()), 2 * k, 2 * int(points.rules[4].max(initial=0)))
+        self.owner = None if people is None else people[self.order]
+        if self.owner is not None:
+            most += k + 1  # groups may grow
         self.scratch = np.zeros(most + 1, dtype=np.int64)
 
     def run(self, steps: int, end: float, progress: Callable[[float], None]) -> Stopped:
@@ -176,8 +199,9 @@ class _Search:
         self.best, self.loss_before = self.start, self._loss(self.start)
         if self.loss_before == 0 or n < 2 * self.k:
             return "local optimum"
-        self.best = _cut(self.start, self.k)
+        self.best = self.start if self.owner is not None else _cut(self.start, self.k)
         parts = self._parts(self.best)
+        self.have = class_owners(self.best, self.owner)
         lowest = enter(*self.data, parts, self.best, self.scratch)
         self.restless = max(_RESTLESS, steps / n / _MOST)
         chunk, done = max(min(steps // 400, 500_000), 100), 0
@@ -197,12 +221,19 @@ class _Search:
 
     def _anneal(self, parts: Arrays, heat: float, steps: int) -> int:
         """Regroup and exchange; how many moves were looked at."""
-        from ._refine_kernels import exchange
-        from ._refine_regroup_kernels import regroup
+        rest = self.k, heat, steps, self.place, self.state, self.scratch
+        if self.owner is not None:
+            from ._people_refine_kernels import exchange as exchange_people
 
-        fixed = (*self.data, parts, self.close, self.k, heat)
-        tried = regroup(*fixed, -(-steps // _RARE), self.place, self.state, self.scratch)
-        made = exchange(*fixed, steps, self.place, self.state, self.scratch)
+            tried = 0
+            made = exchange_people(*self.data, parts, self.close, self.owner, self.have, *rest)
+        else:
+            from ._refine_kernels import exchange
+            from ._refine_regroup_kernels import regroup
+
+            fixed = (*self.data, parts, self.close, self.k, heat)
+            tried = regroup(*fixed, -(-steps // _RARE), self.place, self.state, self.scratch)
+            made = exchange(*self.data, parts, self.close, *rest)
         if made > self.restless * steps:
             self.limit = min(self.limit, 0.9 * heat)
         return steps + int(tried)
@@ -225,10 +256,13 @@ class _Search:
         """Empty groups, as many as there can be."""
         n, width, attributes = len(groups), self.data[0].shape[1], self.data[1][0].shape[1]
         most = n // self.k + 1
+        room = max(int(np.bincount(groups).max()), 2 * self.k)
+        if self.owner is not None:
+            most, room = int(groups.max()) + 1, room + self.k + 1
         return (
             np.full(n, -1, np.int32),
             np.zeros(n, np.int32),
-            np.zeros((most, max(int(np.bincount(groups).max()), 2 * self.k)), np.int32),
+            np.zeros((most, room), np.int32),
             np.zeros(most, np.int64),
             np.zeros((most, width + 1)),
             np.zeros((n, attributes), np.int64),

@@ -91,7 +91,7 @@ def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, 
     files = [path for path in near if path != beside and path.is_file()]
     drafted = [_with_kind(one, table, files) for table in tables for one in infer(table).values()]
     schema = with_pairs(_with_dates(drafted, beside)).decide(roles or {})
-    return Schema(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED))
+    return schema.of(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED))
 
 
 def _with_dates(attributes: list[Attribute], path: Path | None) -> list[Attribute]:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -18,6 +18,7 @@ from ..methods import METHODS, Method, Pipeline
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.files import is_address, shown
+from ..microdata.schema import ABOUT_PEOPLE, MissingPerson
 from ..microdata.yaml_file import read_yaml
 from ..release.accept import Accepted, accepted_entries
 from ..taxonomy.distances import DISTANCES
@@ -140,7 +141,7 @@ class Plan(_Part):
         """A plan from plain values, as they stand in the YAML file."""
         if not isinstance(content, Mapping):
             raise PlanError("a plan is a mapping of keys.", hint="Write 'attributes:' and 'method:'.")
-        keys = tuple(name for name in cls.model_fields if name != "folder")
+        keys = (*(name for name in cls.model_fields if name != "folder"), *ABOUT_PEOPLE)
         for key in content:
             if key == "outside":
                 said = "a plan cannot allow itself to reach outside its folder."
@@ -149,7 +150,8 @@ class Plan(_Part):
                 raise PlanError(f"{key!r} is not a key of a plan.", hint=did_you_mean(str(key), keys))
         _check_files(content, Path(folder), outside=outside)
         given = {key: value for key, value in content.items() if value is not None}
-        given["attributes"] = Schema.from_entries(content.get("attributes"), Path(folder))
+        people = {key: given.pop(key) for key in ABOUT_PEOPLE if key in given}
+        given["attributes"] = Schema.from_entries(content.get("attributes"), Path(folder), **people)
         given["accept"] = accepted_entries(given.get("accept", ()), given["attributes"])
         if isinstance(given.get("engine"), str):
             given["engine"] = {"name": given["engine"]}
@@ -349,6 +351,7 @@ def plan_json_schema() -> dict[str, Any]:
                     {"type": "object", "additionalProperties": _attribute_schema()},
                 ],
             },
+            **_people_schema(),
             "method": {"anyOf": [{"$ref": "#/$defs/method"}, several]},
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
@@ -366,6 +369,14 @@ def plan_json_schema() -> dict[str, Any]:
         },
         "$defs": {"method": one, **{str(schema["title"]): schema for schema in methods}},
     }
+
+
+def _people_schema() -> dict[str, Any]:
+    kinds: dict[str, dict[str, Any]] = {
+        "population_size": {"type": "integer", "minimum": 1},
+        "missing_person": {"enum": [*get_args(MissingPerson)]},
+    }
+    return {key: {**kinds.get(key, {"type": "string"}), "description": about} for key, about in ABOUT_PEOPLE.items()}
 
 
 def _accept_schema() -> dict[str, Any]:

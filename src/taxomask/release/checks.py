@@ -17,6 +17,7 @@ from ..microdata.combinations import numbered
 from ..microdata.frames import Frame
 from .accept import Accepted
 from .leaks import NO_IDENTIFIER, NO_TWIN, WAY_OUT, Terms, leak_checks
+from .residue import NO_RESIDUE, OTHER_FORMAT
 from .seen import texts_of
 
 __all__ = ["Found", "check_release", "stop_if_broken", "unchanged_notes"]
@@ -70,6 +71,8 @@ def stop_if_broken(checks: tuple[Check, ...]) -> None:
             )
         elif all(check.promise in (NO_IDENTIFIER, NO_TWIN) for check in broken):
             advice = WAY_OUT
+        elif all(check.promise == NO_RESIDUE for check in broken):
+            advice = OTHER_FORMAT
         raise PromiseError(
             "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
             hint=f"Nothing was released. {advice}",

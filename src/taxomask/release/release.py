@@ -154,13 +154,16 @@ class Release:
     def found(self, found: list[Found]) -> Release:
         """The release with what was found on each of its copies; an error if something does not hold."""
         checks = tuple(check for one in found for check in one.checks)
-        stop_if_broken(checks)
         accepted = tuple(entry for entry in self._terms.accept if any(entry in one.accepted for one in found))
         notes = (*self.notes, *unchanged_notes(found[0].changed), *unneeded_notes(self._terms.accept, accepted))
-        audit = {**self.audit, "checks": [vars(check) for check in checks]}
-        checked = replace(self, promise=checks, notes=notes, audit=audit, accepted=accepted)
+        checked = replace(self.checked(checks), notes=notes, accepted=accepted)
         vars(checked).update({name: vars(self)[name] for name in ("data", "copies") if name in vars(self)})  # made once
         return checked
+
+    def checked(self, checks: tuple[Check, ...]) -> Release:
+        """The release with what was checked; an error if something does not hold."""
+        stop_if_broken(checks)
+        return replace(self, promise=checks, audit={**self.audit, "checks": [vars(check) for check in checks]})
 
     def noting(self, notes: tuple[str, ...]) -> Release:
         """The same with more to know."""

@@ -17,7 +17,7 @@ from ..microdata.frames import Frame
 from ..microdata.numeric import NUMBER, is_text
 from ..microdata.spelling import is_nan, spell
 
-__all__ = ["Seen", "seen", "texts_of"]
+__all__ = ["Seen", "seen", "texts_of", "values_in"]
 
 _MOST = 0.9  # of the texts of a column that must be numbers: others mean that there is none
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -74,6 +74,18 @@ def texts_of(frame: Frame, name: str) -> tuple[NDArray[np.int32], Array]:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
     return distinct.codes, pa.array(distinct.spellings, pa.large_string())
+
+
+def values_in(frame: Frame, name: str, *, unused: bool = False) -> Array:
+    """The different values of a column as texts, of lists and structures all that they hold; ``unused`` ones too."""
+    import pyarrow as pa
+
+    try:
+        frame.distinct(name)
+    except DataError:
+        return pa.array(sorted({text for value in frame.objects(name) for text in _leaves(value)}), pa.large_string())
+    codes, texts = texts_of(frame, name)
+    return texts if unused else texts.take(pa.array(np.unique(codes[codes >= 0])))
 
 
 # --------------------------------------------------------------------------------------- values

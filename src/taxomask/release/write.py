@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -31,6 +31,7 @@ from .places import audit_path, beside, check_free, is_folder, targets
 from .randomness import check_secret, generator
 from .read_back import BATCH, compare, compare_file, compare_names, open_written, plain_type, without_empty_text
 from .release import Release
+from .residue import residue_check
 
 __all__ = ["PART", "Options", "Publication", "row_order", "write"]
 
@@ -153,7 +154,8 @@ def write(release: Release, target: str, options: Options) -> Publication:
                 next_to[audit].unlink(missing_ok=True)
             raise
         found = [one.found for one in written]
-        release = release.found(found) if not release.promise else release
+        checks = tuple(check for one in found for check in one.checks)
+        release = release.checked(checks) if release.promise else release.found(found)
         texts = {parts[audit]: told(release), parts[public]: methodology(release)}
         if options.report is not None and options.page is not None:
             texts[parts[options.report]] = options.page(release)
@@ -325,7 +327,7 @@ class _Written:
         each = [[one] for one in columns] if back.columnar else [list(columns)]
         items = [({one: columns[one].values for one in some}, where, name, self._options.escape_cells) for some in each]
         self._engine.map(compare_file, items, "reading back")
-        self._check(columns)
+        self._check(columns, back)
 
     def _check_source(
         self, columns: Mapping[str, _Column], before_commit: Callable[[Found], None], back: Source
@@ -333,12 +335,14 @@ class _Written:
         """The same for what only this process sees: a table whose transaction has not ended."""
         compare_names(columns, back)
         compare({name: one.values for name, one in columns.items()}, back)
-        self._check(columns)
+        self._check(columns, back)
         before_commit(self.found)
 
-    def _check(self, columns: Mapping[str, _Column]) -> None:
+    def _check(self, columns: Mapping[str, _Column], back: Source) -> None:
         frame = Frame.lazy(columns, self._data.n, _Restored(columns, self._places))
-        self.found = self._release.check(frame, self._number)
+        found = self._release.check(frame, self._number)
+        residue = residue_check(self._engine, self._release.original, frame, back, self._options.like)
+        self.found = replace(found, checks=(*found.checks, residue))
         stop_if_broken(self.found.checks)
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from ..microdata import Column, ContinuousColumn, Kind, TaxonomicColumn
 from ..microdata.meanings import by_meaning
+from ..microdata.people import row_shares
 
 __all__ = ["EarthMover", "earth_mover"]
 
@@ -35,62 +36,96 @@ Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
-def earth_mover(column: Column) -> EarthMover:
-    """The earth mover's distance for the kind of a column."""
+def earth_mover(column: Column, people: Codes | None = None) -> EarthMover:
+    """The earth mover's distance for the kind of a column.
+
+    With the number of each record's person, everybody counts alike: a record counts 1 over the number of records that
+    its person has in the group, or in the table.
+    """
     column = by_meaning(column)
     codes, count = column.numbered()
     if isinstance(column, ContinuousColumn) or column.attribute.kind == Kind.ORDINAL:
-        return _Ordered(codes, count)
+        return _Ordered(codes, count, people)
     if isinstance(column, TaxonomicColumn) and column.further is None and column.scopes[0].taxonomy.is_tree:
-        return _OnTree(codes, column)
+        return _OnTree(codes, column, people)
     if isinstance(column, TaxonomicColumn):
-        return _ByTable(codes, column.table)
-    return _Flat(codes, count)
+        return _ByTable(codes, column.table, people)
+    return _Flat(codes, count, people)
 
 
 class EarthMover(ABC):
     """The distance between any group of records and the whole table."""
 
-    def __init__(self, codes: Codes, categories: int) -> None:
+    def __init__(self, codes: Codes, categories: int, people: Codes | None = None) -> None:
         self.codes = codes
         self.categories = categories
+        self.people = people
         present = codes[codes >= 0]
-        self.missing = 1 - len(present) / len(codes) if len(codes) else 0.0
-        counts = np.bincount(present, minlength=categories)
-        self.share = counts / max(len(present), 1)
+        if people is None:
+            self.missing = 1 - len(present) / len(codes) if len(codes) else 0.0
+            self.share = np.bincount(present, minlength=categories) / max(len(present), 1)
+        else:
+            counted = row_shares(people)
+            here, whole = counted[codes >= 0], float(counted.sum())
+            self.missing = 1 - float(here.sum()) / whole if whole else 0.0
+            self.share = np.bincount(present, here, minlength=categories) / (float(here.sum()) or 1.0)
 
     def __call__(self, rows: NDArray[np.integer]) -> float:
         """The distance between the distribution in these records and that in the table."""
         codes = self.codes[rows]
-        present = np.sort(codes[codes >= 0])
-        missing = 1 - len(present) / len(codes)
-        between = self._between(present) if len(present) and self.missing < 1 else 0.0
+        if self.people is None:
+            present = np.sort(codes[codes >= 0])
+            missing, shares = 1 - len(present) / len(codes), None
+        else:
+            order = np.argsort(codes, kind="stable")
+            order = order[codes[order] >= 0]
+            counted = row_shares(self.people[rows])
+            present, shares = codes[order], counted[order]
+            total = float(shares.sum())
+            missing, shares = 1 - total / float(counted.sum()), shares / (total or 1.0)
+        between = self._between(present, shares) if len(present) and self.missing < 1 else 0.0
         return abs(missing - self.missing) + (1 - max(missing, self.missing)) * between
 
     @abstractmethod
-    def _between(self, codes: Codes) -> float:
-        """The distance between the distribution of these codes (sorted) and that in the table."""
+    def _between(self, codes: Codes, shares: Float | None) -> float:
+        """The distance between the distribution of these codes (sorted) and that in the table.
+
+        Each of them has its share of the whole; without shares all have the same.
+        """
+
+
+def _distribution(codes: Codes, shares: Float | None) -> tuple[Codes, Float]:
+    """The different codes, and the share of each."""
+    if shares is None:
+        values, counts = np.unique(codes, return_counts=True)
+        return values, counts / len(codes)
+    values, place = np.unique(codes, return_inverse=True)
+    return values, np.asarray(np.bincount(place, shares), dtype=np.float64)
 
 
 class _Flat(EarthMover):
-    def _between(self, codes: Codes) -> float:
-        values, counts = np.unique(codes, return_counts=True)
-        return float(np.maximum(counts / len(codes) - self.share[values], 0).sum())
+    def _between(self, codes: Codes, shares: Float | None) -> float:
+        values, here = _distribution(codes, shares)
+        return float(np.maximum(here - self.share[values], 0).sum())
 
 
 class _Ordered(EarthMover):
-    def __init__(self, codes: Codes, categories: int) -> None:
-        super().__init__(codes, categories)
+    def __init__(self, codes: Codes, categories: int, people: Codes | None = None) -> None:
+        super().__init__(codes, categories, people)
         self._reached = np.cumsum(self.share)
         self._sums = np.concatenate([[0.0], np.cumsum(self._reached)])
 
-    def _between(self, codes: Codes) -> float:
+    def _between(self, codes: Codes, shares: Float | None) -> float:
         """Σ |F(i) - G(i)| / (m - 1), run by run: between two of its codes the group's G is constant."""
         if self.categories < 2:
             return 0.0
         low = np.concatenate([[0], codes])
         high = np.concatenate([codes, [self.categories]])
-        level = np.arange(len(codes) + 1) / len(codes)
+        if shares is None:
+            level = np.arange(len(codes) + 1) / len(codes)
+        else:
+            level = np.concatenate([[0.0], np.cumsum(shares)])
+            level[-1] = 1.0  # the sum is rounded
         turn = np.clip(np.searchsorted(self._reached, level), low, high)  # F is below the level before it, above after
         below = level * (turn - low) - (self._sums[turn] - self._sums[low])
         above = (self._sums[high] - self._sums[turn]) - level * (high - turn)
@@ -98,8 +133,8 @@ class _Ordered(EarthMover):
 
 
 class _OnTree(EarthMover):
-    def __init__(self, codes: Codes, column: TaxonomicColumn) -> None:
-        super().__init__(codes, len(column.categories))
+    def __init__(self, codes: Codes, column: TaxonomicColumn, people: Codes | None = None) -> None:
+        super().__init__(codes, len(column.categories), people)
         scope = column.scopes[0]
         self._closure, self._positions = scope.taxonomy.closure, column.positions
         self._top = int(scope.taxonomy.depth[scope.root])
@@ -110,12 +145,13 @@ class _OnTree(EarthMover):
             self._below[self._closure.ancestors(int(self._positions[code]))] += share
         self._whole = float(self._below[self._depth > self._top].sum())
 
-    def _between(self, codes: Codes) -> float:
+    def _between(self, codes: Codes, shares: Float | None) -> float:
         """Σ over the edges of the difference in weight below them; where the group does not reach it is all of it."""
         weight: dict[int, float] = {}
-        for code in codes.tolist():
+        each = [1 / len(codes)] * len(codes) if shares is None else shares.tolist()
+        for code, share in zip(codes.tolist(), each, strict=True):
             for above in self._closure.ancestors(int(self._positions[code])).tolist():
-                weight[above] = weight.get(above, 0.0) + 1 / len(codes)
+                weight[above] = weight.get(above, 0.0) + share
         total = self._whole
         for concept, here in weight.items():
             if self._depth[concept] > self._top:
@@ -124,16 +160,16 @@ class _OnTree(EarthMover):
 
 
 class _ByTable(EarthMover):
-    def __init__(self, codes: Codes, table: Float) -> None:
-        super().__init__(codes, len(table))
+    def __init__(self, codes: Codes, table: Float, people: Codes | None = None) -> None:
+        super().__init__(codes, len(table), people)
         self._table = table / (table.max(initial=0.0) or 1.0)
 
-    def _between(self, codes: Codes) -> float:
+    def _between(self, codes: Codes, shares: Float | None) -> float:
         """A transport problem: from the group's values to those of the table."""
         from scipy.optimize import linprog
         from scipy.sparse import csr_array
 
-        values, counts = np.unique(codes, return_counts=True)
+        values, here = _distribution(codes, shares)
         used = np.flatnonzero(self.share)
         ways = np.arange(len(values) * len(used))
         leaving, arriving = ways // len(used), len(values) + ways % len(used)
@@ -142,7 +178,7 @@ class _ByTable(EarthMover):
         solved: Any = linprog(
             self._table[np.ix_(values, used)].ravel(),
             A_eq=constraints,
-            b_eq=np.concatenate([counts / len(codes), self.share[used]]),
+            b_eq=np.concatenate([here, self.share[used]]),
             method="highs",
         )
         return float(solved.fun)

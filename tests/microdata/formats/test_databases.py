@@ -228,7 +228,8 @@ def test_postgresql_types_are_kept(postgresql: str) -> None:
         "SELECT data_type::text AS kind FROM information_schema.columns WHERE table_name = '{}' ORDER BY column_name"
     )
     before, after = (sql(postgresql, types.format(name)) for name in ("Stays", "copy"))
-    assert [row["kind"] for row in after] == ["text" if row["kind"] == "character" else row["kind"] for row in before]
+    as_text = ("character", "USER-DEFINED")  # an enumeration lists values that may be gone
+    assert [row["kind"] for row in after] == ["text" if row["kind"] in as_text else row["kind"] for row in before]
     assert open_table(f"{postgresql}&table=we%20ird.copy").read().equals(source.read())
     longer = pa.table({"h": ["a longer text"], "f": [1 / 3], "b": [2.5]})  # no longer of the type that it had
     write_table(longer, f"{postgresql}&table=masked", like=source)

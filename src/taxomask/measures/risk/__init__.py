@@ -11,17 +11,15 @@ from .attacks import RankSwappingAttack, ReverseMappingAttack, rank_swapping_att
 from .change_in_rank import CHANGE_IN_RANK, ChangeInRank, change_in_rank, ranks_moved
 from .classes import (
     CLASSES,
-    INDIVIDUAL,
     REIDENTIFICATION,
     ClassRisk,
     ClassSizes,
-    IndividualRisk,
     Reidentification,
     class_sizes,
-    individual_risk,
     reidentification,
 )
 from .diversity import CLOSENESS, DIVERSITY, Closeness, Diversity, l_diversity, t_closeness
+from .individual import INDIVIDUAL, HouseholdRisk, IndividualRisk, individual_risk
 from .inference import INFERENCE, Guess, Inference, inference
 from .intervals import (
     INTERVALS,
@@ -33,14 +31,17 @@ from .intervals import (
 )
 from .linkage import PARTIAL_LINKAGE, Linkage, partial_linkage, record_linkage
 from .linkage_in_blocks import LINKAGE
+from .population import POPULATION_UNIQUES, PopulationModel, PopulationUniques, population_uniques
 from .rates import Rate
+from .special_uniques import SPECIAL_UNIQUES, SpecialUniques, special_uniques
 
 __all__ = [
     "ATTACKERS", "RISK", "Attack", "Attacker", "ChangeInRank", "ClassRisk", "ClassSizes", "Closeness", "Diversity",
-    "Guess", "IndividualRisk", "Inference", "IntervalDisclosure", "Linkage", "RankCorrelation", "RankSwappingAttack",
-    "Rate", "Reidentification", "ReverseMappingAttack", "change_in_rank", "class_sizes", "individual_risk", "inference",
-    "interval_disclosure", "l_diversity", "partial_linkage", "rank_correlation", "rank_swapping_attack", "ranks_moved",
-    "record_linkage", "reidentification", "reverse_mapping_attack", "t_closeness",
+    "Guess", "HouseholdRisk", "IndividualRisk", "Inference", "IntervalDisclosure", "Linkage", "PopulationModel",
+    "PopulationUniques", "RankCorrelation", "RankSwappingAttack", "Rate", "Reidentification", "ReverseMappingAttack",
+    "SpecialUniques", "change_in_rank", "class_sizes", "individual_risk", "inference", "interval_disclosure",
+    "l_diversity", "partial_linkage", "population_uniques", "rank_correlation", "rank_swapping_attack", "ranks_moved",
+    "record_linkage", "reidentification", "reverse_mapping_attack", "special_uniques", "t_closeness",
 ]  # fmt: skip
 
 RISK: dict[str, Measure] = {
@@ -57,5 +58,7 @@ RISK: dict[str, Measure] = {
         CLOSENESS,
         INFERENCE,
         INDIVIDUAL,
+        POPULATION_UNIQUES,
+        SPECIAL_UNIQUES,
     )
 }

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
-from ...errors import DataError, SchemaError, did_you_mean
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Microdata, Role
 from ..measure import Figure, Measure
 from ..plain import Result
@@ -18,8 +17,7 @@ from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
 __all__ = [
-    "CLASSES", "INDIVIDUAL", "REIDENTIFICATION", "ClassRisk", "ClassSizes", "IndividualRisk", "Reidentification",
-    "class_sizes", "individual_risk", "reidentification",
+    "CLASSES", "REIDENTIFICATION", "ClassRisk", "ClassSizes", "Reidentification", "class_sizes", "reidentification",
 ]  # fmt: skip
 
 Float = NDArray[np.float64]
@@ -163,95 +161,6 @@ def _stacked(first: Column, second: Column) -> Column:
     return first.with_codes(np.concatenate([first.codes, second.codes]))
 
 
-@dataclass(frozen=True, eq=False)
-class IndividualRisk(Result):
-    """The chance to re-identify each record in the population, and what it comes to.
-
-    ``expected`` is the expected number of re-identifications, ``mean`` the same per record.
-    """
-
-    records: Float
-    expected: float
-    mean: Rate
-    highest: float
-    above: Rate
-
-
-def individual_risk(
-    original: Microdata,
-    released: Microdata,
-    weights: ArrayLike | str,
-    attributes: Iterable[str] | None = None,
-    *,
-    threshold: float = 0.2,
-) -> IndividualRisk:
-    """Individual risk of a survey with sampling weights: E(1/F | f), with F the size of a class in the population.
-
-    Given f records of a class in the sample, F is taken to be negative binomial with success rate p = f / Σ weights
-    of the class. Then E(1/F | f) = (p/f)·₂F₁(1, 1; f+1; 1-p); 1/f if the weights say that the sample is everybody.
-
-    Parameters
-    ----------
-    original, released
-        The tables; their records need not be linked.
-    weights
-        How many people of the population each released record stands for, or the name of the column that says it.
-    attributes
-        By default all quasi-identifiers.
-    threshold
-        Records with a risk above it are counted.
-
-    References
-    ----------
-    Benedetti, Franconi (1998), Statistical and technological solutions for controlled data dissemination; Franconi,
-    Polettini (2004), Individual risk estimation in μ-Argus: a review, PSD 2004, LNCS 3050.
-    """
-    check_number("threshold", threshold, above=0, at_most=1)
-    names = chosen(original, released, attributes)
-    check_records(released, "released")
-    weight = _weights(released, weights)
-    numbers = class_numbers(released.columns[name] for name in names)
-    f = np.bincount(numbers)
-    p = np.minimum(f / np.bincount(numbers, weights=weight), 1.0)
-    records = (p / f * _series(f, 1 - p))[numbers]
-    expected, guess = float(records.sum()), 1 / max(float(weight.sum()), 1.0)
-    above = Rate.of(int((records > threshold).sum()), released.n, float(guess > threshold))
-    return IndividualRisk(records, expected, Rate.of(expected, released.n, guess), float(records.max()), above)
-
-
-def _series(f: Whole, z: Float) -> Float:
-    """₂F₁(1, 1; f+1; z) = Σ z^i / C(f+i, i), term by term where f is large: scipy gives up there."""
-    from scipy.special import hyp2f1
-
-    out = hyp2f1(1.0, 1.0, np.minimum(f, 20) + 1.0, z)
-    large = f > 20  # then 60 terms are all that count
-    term, total = np.ones(int(large.sum())), np.ones(int(large.sum()))
-    for i in range(1, 61):
-        term = term * (i * z[large] / (f[large] + i))
-        total += term
-    out[large] = total
-    return np.asarray(out)
-
-
-def _weights(released: Microdata, weights: ArrayLike | str) -> Float:
-    if isinstance(weights, str):
-        column = released.columns.get(weights)
-        if not isinstance(column, ContinuousColumn):
-            raise SchemaError(
-                f"the weights are to be in {weights!r}, which is not a coded column of numbers.",
-                hint=did_you_mean(weights, released.columns) if column is None else "Give it the kind 'continuous'.",
-            )
-        weights = column.values
-    weight = np.asarray(weights, dtype=np.float64)
-    if weight.shape != (released.n,):
-        raise DataError(
-            f"there are {weight.size:,} weights for {released.n:,} released records.", hint="Give one per record."
-        )
-    if not (np.isfinite(weight) & (weight > 0)).all():
-        raise DataError("some weights are missing or not above 0.", hint="A record stands for at least itself.")
-    return weight
-
-
 CLASSES = Measure(
     "classes",
     title="smallest class",
@@ -282,14 +191,4 @@ REIDENTIFICATION = Measure(
             "marketer.value", "marketer risk", f"The share of all records linked rightly, {_FROM}.", "marketer risk"
         ),
     ),
-)
-INDIVIDUAL = Measure(
-    "individual",
-    title="people found in the population",
-    about="How many records of a survey would be found in the population, from the weights.",
-    unit="records",
-    compute=lambda tables, _: None if tables.weights is None else individual_risk(*tables.both, tables.weights),
-    seconds=lambda tables: 1e-7 * tables.n,
-    where="expected",
-    columns=Role.QUASI_IDENTIFIER,
 )

@@ -21,7 +21,17 @@ def generator(tables: Tables) -> np.random.Generator:
 
 
 def targets(tables: Tables, n: int, most: int = TARGETS) -> NDArray[np.int64]:
-    """The records that are looked for: all of a short table, else so many drawn at random; in their order."""
+    """The records that are looked for: all of a short table, else so many drawn at random; in their order.
+
+    Of a person all records or none, so that who is found most easily is known.
+    """
     if n <= most:
         return np.arange(n)
-    return np.sort(generator(tables).choice(n, most, replace=False))
+    units = tables.original.units
+    if units is None or len(units) != n:
+        return np.sort(generator(tables).choice(n, most, replace=False))
+    order = generator(tables).permutation(int(units.max()) + 1)
+    until = np.cumsum(np.bincount(units)[order])
+    some = np.zeros(len(order), dtype=bool)
+    some[order[: max(int(np.searchsorted(until, most, side="right")), 1)]] = True
+    return np.flatnonzero(some[units])

@@ -16,12 +16,12 @@ from ..._support import apart
 from ...errors import DataError, did_you_mean
 from . import arrow, delimited, excel, parquet, postgresql, sas, spss, sqlite, stata
 from ._database import shown
-from .base import BATCH, ArrowTable, Batches, Format, Source, Text, new_file, plain
+from .base import BATCH, ArrowTable, Batches, Extra, Format, Source, Text, new_file, plain
 from .folders import MANIFEST, Folder, in_types, open_folder
 from .fragile import open_apart
 
 __all__ = [
-    "FORMATS", "MANIFEST", "Folder", "Format", "Source", "format_of", "in_types", "is_address", "open_table",
+    "FORMATS", "MANIFEST", "Extra", "Folder", "Format", "Source", "format_of", "in_types", "is_address", "open_table",
     "read_table", "shown", "write_table",
 ]  # fmt: skip
 

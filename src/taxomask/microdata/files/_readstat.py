@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import Any
 
 from ...errors import DataError
 from ..spelling import spell
-from .base import ArrowTable, Batches, Source, import_extra
+from .base import ArrowTable, Batches, Extra, Source, import_extra
 from .fragile import table_apart, whole
 
 __all__ = ["StatisticalFile", "labels_for", "titles_for", "writing"]
@@ -85,6 +86,19 @@ class StatisticalFile(Source):
             name: tuple(sorted(value for value in set(self._table[name].to_pylist()) if _is_tag(value)))
             for name in tagged
         }
+
+    def extras(self) -> Iterator[Extra]:
+        with whole(self._path, self.format, _AGAIN):
+            for name, labels in self.labels.items():
+                letters = self.about.readstat_variable_types[name] != "string"  # of missing values
+                for value in labels:
+                    text = f".{value}" if letters and isinstance(value, str) else spell(value)
+                    yield Extra(f"the labels of {name}", text, "value", name)
+            yield from self._header()
+
+    @abstractmethod
+    def _header(self) -> Iterator[Extra]:
+        """The texts of what stands before and after the cells."""
 
     def _read(self, columns: list[str]) -> ArrowTable:
         return self._table.select(columns)

@@ -6,15 +6,15 @@ import datetime as dt
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
-from html import escape
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
 from ...errors import DataError
-from .base import unlike
+from .base import Extra, texts_in, unlike
 
-__all__ = ["write_workbook"]
+__all__ = ["SHEET", "workbook_extras", "write_workbook"]
 
 _ROWS, _COLUMNS, _LENGTH = 1_048_576, 16_384, 32_767  # what Excel can hold
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -43,6 +43,17 @@ _PARTS = {
     '<xf numFmtId="21" applyNumberFormat="1"/></cellXfs>'
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
 }
+_BOOK, _SHEET = "xl/workbook.xml", "xl/worksheets/sheet1.xml"
+_CELL = re.compile(
+    '</?row>|<c/>|<c( [st]="[a-zA-Z0-9]+")*>(<is><t( xml:space="preserve")?>[^<]*</t></is>|<v>[^<]*</v>)</c>'
+)
+_WORKSHEET = f'<worksheet xmlns="{_MAIN}">'
+_WORKBOOK = (
+    f'<workbook xmlns="{_MAIN}" xmlns:r="{_DOCUMENT}"><sheets><sheet name="{{}}" sheetId="1" r:id="rId1"/></sheets>'
+    "</workbook>"
+)
+_IN_BOOK = re.compile(re.escape(_HEAD + _WORKBOOK).replace(re.escape("{}"), '([^"]*)'))
+SHEET = "data"  # the name of a sheet that has none
 _EPOCH = dt.datetime(1899, 12, 30)
 _OLDEST = dt.datetime(1900, 3, 1)  # Excel counts a 29 February 1900
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
@@ -52,13 +63,12 @@ def write_workbook(path: Path, sheet: str, names: Sequence[str], batches: Iterab
     """Write batches of a table as the only sheet of a workbook."""
     if len(names) > _COLUMNS:
         raise DataError(f"Excel holds at most {_COLUMNS:,} columns; these are {len(names):,}.", hint="Write CSV.")
-    book = f'<workbook xmlns="{_MAIN}" xmlns:r="{_DOCUMENT}"><sheets>'
-    book += f'<sheet name="{escape(sheet)}" sheetId="1" r:id="rId1"/></sheets></workbook>'
+    book = _WORKBOOK.format(escape(sheet))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
-        for part, text in (*_PARTS.items(), ("xl/workbook.xml", book)):
+        for part, text in (*_PARTS.items(), (_BOOK, book)):
             package.writestr(_member(part), _HEAD + text)
-        with package.open(_member("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as file:
-            file.write(f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
+        with package.open(_member(_SHEET), "w", force_zip64=True) as file:
+            file.write(f"{_HEAD}{_WORKSHEET}<sheetData>".encode())
             file.write(_row(_text(name) for name in names))
             rows = 1
             for batch in batches:
@@ -68,6 +78,30 @@ def write_workbook(path: Path, sheet: str, names: Sequence[str], batches: Iterab
                 columns = [_cells(array, name) for array, name in zip(batch.columns, names, strict=True)]
                 file.write(b"".join(map(_row, zip(*columns, strict=True))))
             file.write(b"</sheetData></worksheet>")
+
+
+def workbook_extras(path: Path) -> Iterator[Extra]:
+    """All that stands in a workbook and is not a cell of its sheet; not what every workbook of ours says."""
+    with zipfile.ZipFile(path) as package:
+        yield from texts_in(package.comment, "the comment of the file")
+        for member in package.infolist():
+            name, where = member.filename, f"{member.filename} of the workbook"
+            yield from texts_in(member.comment + member.extra, where)
+            content = package.read(member).decode("utf-8", "replace")
+            if name == _BOOK and (found := _IN_BOOK.fullmatch(content)):
+                content = "" if found[1] == SHEET else found[1]
+            elif name == _SHEET:
+                before, _, rest = content.partition("<sheetData>")
+                cells, _, after = rest.rpartition("</sheetData>")
+                content = before.removeprefix(_HEAD + _WORKSHEET) + _CELL.sub("", cells)
+                content += after.removesuffix("</worksheet>")
+            elif content == _HEAD + _PARTS.get(name, ""):
+                content = ""
+            if name not in (*_PARTS, _BOOK, _SHEET):
+                yield Extra("the parts of the workbook", name)
+            for piece in re.split('<[/?]?[A-Za-z:]+|[<>"]', content):
+                if piece.strip(" =/?"):
+                    yield Extra(where, unescape(piece).strip(), "said")
 
 
 def _member(name: str) -> zipfile.ZipInfo:

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .base import Batches, Format, Source, Text
+from ..hidden import without_hidden
+from ._arrow_extras import arrow_extras, column_extras
+from .base import Batches, Extra, Format, Source, Text
 from .fragile import Fragile, whole
 
 __all__ = ["FORMAT"]
@@ -25,6 +27,14 @@ class _Arrow(Fragile):
             for batch in batches:
                 chosen = batch.select(columns)
                 yield from (chosen.slice(start, rows) for start in range(0, chosen.num_rows, rows))
+
+    def extras(self) -> Iterator[Extra]:
+        with whole(self._path, "Arrow"):
+            yield from arrow_extras(self._path)
+            with _opened(self._path) as (_, batches):
+                for batch in batches:
+                    for name, array in zip(batch.schema.names, batch.columns, strict=True):
+                        yield from column_extras(array, name)
 
 
 @contextmanager
@@ -52,7 +62,8 @@ def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe
     new = pa.ipc.new_stream if name.endswith(".arrows") else pa.ipc.new_file
     with pa.OSFile(str(path), "wb") as file, new(file, schema) as writer:
         for batch in batches:
-            writer.write_batch(batch.replace_schema_metadata(None))
+            columns = [without_hidden(column) for column in batch.columns]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
 
 
 FORMAT = Format(

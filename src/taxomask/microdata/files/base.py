@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import importlib
+import json
 import os
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,13 +19,69 @@ from ...errors import DataError, did_you_mean
 from ..spelling import listing
 
 __all__ = [
-    "ArrowTable", "Batches", "Format", "Source", "Text", "cannot_write", "import_extra", "new_file", "plain", "unlike",
+    "ArrowTable", "Batches", "Extra", "Format", "Source", "Text", "cannot_write", "import_extra", "new_file", "plain",
+    "said", "texts_in", "unlike",
 ]  # fmt: skip
 
 ArrowTable: TypeAlias = Any  # pyarrow.Table
 Batches: TypeAlias = Any  # pyarrow.RecordBatchReader
 Text: TypeAlias = bool | Sequence[str]
 BATCH = 65_536
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Something in a file that is not a cell.
+
+    Parameters
+    ----------
+    where
+        What it is, in words.
+    text
+        What it says.
+    kind
+        ``"text"``: anything; ``"said"``: a text that stands by itself; ``"title"``: what a file says about a column as
+        a whole; ``"value"``: one of the values of a column, kept apart from the cells (a level, a statistic);
+        ``"hidden"``: a value that no cell shows.
+    column
+        The column, where it belongs to one.
+    """
+
+    where: str
+    text: str
+    kind: str = "text"
+    column: str | None = None
+
+
+def texts_in(content: bytes, where: str) -> Iterator[Extra]:
+    """The texts in bytes of any kind: what stands between bytes that are no letters, digits or signs."""
+    for text in re.split("[\\x00-\\x1f\\x7f\ufffd]+", content.decode("utf-8", "replace")):
+        if text.strip():
+            yield Extra(where, text.strip())
+            yield from _in_json(text, where)
+
+
+def said(text: str, where: str) -> Iterator[Extra]:
+    """A text that stands by itself, and what stands in it if it is JSON."""
+    yield Extra(where, text, "said")
+    yield from _in_json(text, where)
+
+
+def _in_json(text: str, where: str) -> Iterator[Extra]:
+    """The texts of a text that is JSON, in which letters may be written as numbers."""
+    start = re.search(r"[\[{]", text)
+    if start is None:
+        return
+    try:
+        stack = [json.JSONDecoder().raw_decode(text[start.start() :])[0]]
+    except (ValueError, RecursionError):
+        return
+    while stack:
+        one = stack.pop()
+        if isinstance(one, str):
+            yield Extra(where, one, "said")
+        elif isinstance(one, (dict, list)):
+            stack += [*one, *(one.values() if isinstance(one, dict) else ())]
 
 
 class Source(ABC):
@@ -98,6 +156,13 @@ class Source(ABC):
 
     @abstractmethod
     def _batches(self, rows: int, columns: list[str]) -> Batches: ...
+
+    @abstractmethod
+    def extras(self) -> Iterator[Extra]:
+        """All that stands in the file and is not a cell, unpacked: a release is searched for what must not be there.
+
+        What every file of the format says in the same words, whatever its table, is left out; so are names of columns.
+        """
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ...errors import DataError
-from .base import ArrowTable, Batches, Format, Source, Text, plain
+from .base import ArrowTable, Batches, Extra, Format, Source, Text, plain, texts_in
 from .dialect import Dialect, recognise, unpacked
 from .text_cells import armed_names, disarmed_names, lines, without_apostrophe, written
 
@@ -59,6 +59,13 @@ class _Delimited(Source):
                 raise self._wrong_row(error) from None
 
         return pa.RecordBatchReader.from_batches(schema, pieces())
+
+    def extras(self) -> Iterator[Extra]:
+        """A text file holds names and cells; gzip may add a name and a comment."""
+        with self._path.open("rb") as file:
+            head = file.read(10)
+            if head.startswith(b"\x1f\x8b") and head[3] & 0b11100:
+                yield from texts_in(file.read(1 << 16).partition(b"\0\0")[0], "the header of gzip")
 
     def _restored(self, piece: Any, columns: list[str]) -> Any:
         """A table or batch with its own names and texts, without the apostrophes of safe cells."""

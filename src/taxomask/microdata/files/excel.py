@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...errors import DataError
 from ..spelling import spell
-from ._xlsx import write_workbook
-from .base import ArrowTable, Batches, Format, Source, Text, import_extra, plain
+from ._xlsx import SHEET, workbook_extras, write_workbook
+from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, plain
 from .fragile import whole
 
 __all__ = ["FORMAT", "LARGEST"]
@@ -47,6 +47,10 @@ class _Excel(Source):
         super().__init__(path, [spell(name) for name in header], len(rows))
         with whole(path, "Excel", _AGAIN):
             self._table = _table(self.names, rows)
+
+    def extras(self) -> Iterator[Extra]:
+        with whole(Path(self.where), "Excel", _AGAIN):
+            yield from workbook_extras(Path(self.where))
 
     def _read(self, columns: list[str]) -> ArrowTable:
         return self._table.select(columns)
@@ -108,7 +112,7 @@ def _open(path: Path, *, text: Text, safe_cells: bool) -> Source:
 
 def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe_cells: bool) -> None:
     """Text cells are stored as text, which Excel never runs, so that ``safe_cells`` has nothing to do."""
-    sheet = like.sheet if isinstance(like, _Excel) else "data"
+    sheet = like.sheet if isinstance(like, _Excel) else SHEET
     write_workbook(path, sheet, batches.schema.names, plain(batches))
 
 

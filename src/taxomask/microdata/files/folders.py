@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ...errors import DataError
 from ..spelling import listing
-from .base import BATCH, ArrowTable, Batches, Source, Text
+from .base import BATCH, ArrowTable, Batches, Extra, Source, Text
 
 __all__ = ["MANIFEST", "Folder", "in_types", "open_folder"]
 
@@ -69,6 +69,10 @@ class Folder(Source):
         schema = self._chosen_types(columns)
         batches = (batch for piece in self.pieces for batch in in_types(piece, schema, rows))
         return pa.RecordBatchReader.from_batches(schema, batches)
+
+    def extras(self) -> Iterator[Extra]:
+        for piece in self.pieces:
+            yield from piece.extras()
 
     def _chosen_types(self, columns: list[str]) -> Any:
         import pyarrow as pa

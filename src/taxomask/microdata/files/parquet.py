@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .base import Batches, Format, Source, Text
+from ._parquet_extras import parquet_extras
+from .base import Batches, Extra, Format, Source, Text
 from .fragile import Fragile, whole
 
 __all__ = ["FORMAT"]
@@ -27,6 +28,10 @@ class _Parquet(Fragile):
         with _opened(self._path) as file:
             for batch in file.iter_batches(rows, columns=columns):
                 yield batch.select(columns)
+
+    def extras(self) -> Iterator[Extra]:
+        with whole(self._path, "Parquet"):
+            yield from parquet_extras(self._path)
 
 
 @contextmanager

@@ -8,16 +8,22 @@ from typing import Any
 
 from ...errors import DataError
 from ._database import Address, exists, gone, miscounted, quoted, temporary_name, unchanged
-from .base import Batches, Format, Source, Text, import_extra, plain
+from .base import Batches, Extra, Format, Source, Text, import_extra, plain
 
 __all__ = ["FORMAT"]
 
 # Types that come as they are. The others come as text and go back by a cast; numbers of any length as double ones.
+# Enumerations stay text: they list values that may be gone.
 _NATIVE = frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "date", "timestamp", "timestamptz", "time"})
 _COLUMNS = """
-SELECT a.attname::text AS name, t.typname::text AS type
+SELECT a.attname::text AS name, CASE t.typtype WHEN 'e' THEN 'text' ELSE t.typname::text END AS type
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = to_regclass('{table}') AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+_SAID = """
+SELECT a.attname::text AS name, e.enumlabel::text AS level, col_description(a.attrelid, a.attnum)::text AS comment
+FROM pg_attribute a LEFT JOIN pg_enum e ON e.enumtypid = a.atttypid
+WHERE a.attrelid = to_regclass('{table}') AND a.attnum > 0 AND NOT a.attisdropped
 """
 _TABLES = (
     "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = ANY (current_schemas(false))"
@@ -50,6 +56,16 @@ class _PostgreSql(Source):
             raise DataError(
                 f"{self._address} cannot be read: {str(error).strip()}", hint="Check the address, and who may read."
             ) from None
+
+    def extras(self) -> Iterator[Extra]:
+        """Levels of enumerations and comments; other tables of the database are not looked at."""
+        with self._connected() as connection:
+            said = _ask(connection, _SAID.format(table=self._table.replace("'", "''"))).to_pylist()
+        for one in said:
+            if one["level"] is not None:
+                yield Extra(f"the levels of {one['name']}", one["level"], "value", one["name"])
+            if one["comment"] is not None:
+                yield Extra("the title of a column", one["comment"], "title")
 
     def _list(self, columns: list[str]) -> str:
         return ", ".join(f"{quoted(name)}{_cast(self.declared[name])} AS {quoted(name)}" for name in columns)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from ...errors import DataError
 from ._readstat import StatisticalFile, titles_for, writing
-from .base import Batches, Format, Source, Text, plain
+from .base import Batches, Extra, Format, Source, Text, plain, texts_in
 
 __all__ = ["FORMAT", "TRANSPORT"]
 
 _MAGIC = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
+_STAMP = re.compile(
+    rb"^SAS +(SAS|DATASET) +SAS(LIB|DATA)|[0-9]{2}[A-Z]{3}[0-9]{2}:[0-9:]{8}"
+)  # who wrote the file and when
 
 
 class _Sas(StatisticalFile):
@@ -21,6 +27,9 @@ class _Sas(StatisticalFile):
         """The lettered missing values of each column."""
         return self.tags
 
+    def _header(self) -> Iterator[Extra]:
+        raise NotImplementedError("such files are not written")
+
 
 class _Transport(StatisticalFile):
     format = "SAS transport"
@@ -29,6 +38,15 @@ class _Transport(StatisticalFile):
         super().__init__(path, "read_xport")
         with path.open("rb") as file:
             self.version = 8 if file.read(28).endswith(b"LIBV8   ") else 5
+
+    def _header(self) -> Iterator[Extra]:
+        """What stands before the cells, without the records that every file has."""
+        with self._path.open("rb") as file:
+            for piece in iter(partial(file.read, 80), b""):
+                if piece.startswith((b"HEADER RECORD*******OBS ", b"HEADER RECORD*******OBSV8")):
+                    return
+                if not piece.startswith(b"HEADER RECORD"):
+                    yield from texts_in(_STAMP.sub(b"", piece), "what the file says about itself")
 
 
 def _open(path: Path, *, text: Text, safe_cells: bool) -> Source:

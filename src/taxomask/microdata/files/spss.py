@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ._readstat import StatisticalFile, labels_for, titles_for, writing
-from .base import Batches, Format, Source, Text, plain
+from ._sav_header import sav_extras
+from .base import Batches, Extra, Format, Source, Text, plain
 from .fragile import whole
 
 __all__ = ["FORMAT"]
@@ -28,6 +30,9 @@ class _Spss(StatisticalFile):
                 single |= {value for value in values if any(one["lo"] <= value <= one["hi"] for one in wide)}
                 found[name] = tuple(sorted(single))
         return found
+
+    def _header(self) -> Iterator[Extra]:
+        yield from sav_extras(self._path)
 
 
 def _open(path: Path, *, text: Text, safe_cells: bool) -> Source:

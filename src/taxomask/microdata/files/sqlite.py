@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 from ...errors import DataError
 from ..spelling import spell
 from ._database import Address, exists, gone, miscounted, quoted, temporary_name, unchanged
-from .base import Batches, Format, Source, Text, cannot_write, plain
+from .base import Batches, Extra, Format, Source, Text, cannot_write, plain
 
 __all__ = ["FORMAT"]
 
@@ -67,6 +67,14 @@ class _Sqlite(Source):
             else:
                 self._kinds[name] = pa.float64() if found == {"integer", "real"} else pa.string()
         return self._kinds[name]
+
+    def extras(self) -> Iterator[Extra]:
+        """How the table was declared, and what else belongs to it; other tables of the database are not looked at."""
+        with self._connected() as connection:
+            said = connection.execute("SELECT name, tbl_name, sql FROM sqlite_schema").fetchall()
+        for name, table, sql in said:
+            if quoted(table) == self._table:
+                yield from (Extra("the declaration of the table", text) for text in (name, sql) if text)
 
     def _batches(self, rows: int, columns: list[str]) -> Batches:
         import pyarrow as pa

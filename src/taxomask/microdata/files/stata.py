@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import struct
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ._readstat import StatisticalFile, labels_for, titles_for, writing
-from .base import Batches, Format, Source, Text, plain
+from .base import Batches, Extra, Format, Source, Text, plain, texts_in
 
 __all__ = ["FORMAT"]
 
@@ -24,6 +26,21 @@ class _Stata(StatisticalFile):
     def missing(self) -> dict[str, tuple[Any, ...]]:  # type: ignore[override]
         """The lettered missing values of each column."""
         return dict(self.tags)
+
+    def _header(self) -> Iterator[Extra]:
+        """What stands outside of the cells and of the long texts of cells; not when the file was written."""
+        content = self._path.read_bytes()
+        at = content.index(b"<map>") + 5
+        places = struct.unpack("<14Q" if b"<byteorder>LSF" in content[:80] else ">14Q", content[at : at + 112])
+        cells, long_texts, labels = places[9:12]
+        before = re.sub(rb"<timestamp>.*?</timestamp>", b"", content[:cells], count=1, flags=re.DOTALL)
+        for part in (before.replace(content[at : at + 112], b"", 1), content[labels:]):
+            for piece in re.split(rb"</?[a-z_]+>", part):
+                yield from texts_in(piece, "what the file says about itself")
+        for found in re.finditer(rb"GSO.{12}[\x81\x82](.{4})", content[long_texts:labels], re.DOTALL):
+            start = long_texts + found.end()
+            length = int.from_bytes(found[1], "little")
+            yield Extra("a long text", content[start : start + length].rstrip(b"\0").decode("utf-8", "replace"))
 
 
 def _recognises(start: bytes) -> bool:

@@ -290,3 +290,64 @@ def test_long_tables_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
         assert one.how.endswith("A random 20 of 50 records were looked for.")
     again = attacked({"a": x.tolist()}, {"a": found.released.columns["a"].numbers().tolist()}, seed=4)
     assert again.to_dict() == found.to_dict()
+
+
+# ----------------------------------------------------------------------------------- people and households
+
+
+def of_people(person: list[str], home: list[str] | None = None) -> tuple[pa.Table, pa.Table, tm.Schema]:
+    """Four records; those of the first person change places, and the last goes astray."""
+    columns = {"who": person, **({} if home is None else {"home": home}), "a": [0.0, 10.0, 20.0, 30.0]}
+    attributes = [
+        *(tm.Attribute(name, role="identifier") for name in columns if name != "a"),
+        tm.Attribute("a", role="quasi_identifier", kind="continuous"),
+    ]
+    schema = tm.Schema(attributes, person="who", household=None if home is None else "home")
+    return pa.table(columns), pa.table({"a": [9.0, 1.0, 21.0, 11.0]}), schema
+
+
+def test_a_link_with_any_record_of_a_person_is_right_and_people_are_counted() -> None:
+    before, after, schema = of_people(["p", "p", "q", "r"])
+    found = tm.evaluate(before, after, schema)
+    for name in ("nearest", "partial"):
+        one = found.attackers[name]
+        assert one.chances.tolist() == [1, 1, 1, 0]
+        assert (one.share.value, one.share.n) == (pytest.approx(2 / 3), 3)  # of three people
+        assert one.share.baseline == pytest.approx(1 / 3)
+    assert found.headline["nearest"] == pytest.approx(2 / 3)
+    assert found.attackers.partial.how.startswith("By a, the worst of 1 sets")
+
+
+def test_a_person_is_found_by_the_record_that_is_found_most_easily() -> None:
+    before, after, schema = of_people(["p", "q", "r", "r"])
+    one = tm.evaluate(before, after, schema).attackers.nearest
+    assert one.chances.tolist() == [0, 0, 1, 0]
+    assert one.share.value == pytest.approx(1 / 3)
+    assert one.households is None
+
+
+def test_households() -> None:
+    """p and q are one household: with chances 0 and 0 nobody of it is found; r is another, and is found."""
+    before, after, schema = of_people(["p", "q", "r", "r"], ["h", "h", "g", "g"])
+    one = tm.evaluate(before, after, schema).attackers.nearest
+    assert one.households == pytest.approx(1 / 2)
+    mixed = tm.evaluate(before, pa.table({"a": [5.0, 5.0, 20.0, 30.0]}), schema).attackers.nearest
+    assert mixed.chances.tolist() == [0.5, 0.5, 1, 1]
+    assert mixed.households == pytest.approx((1 - 0.5 * 0.5 + 1) / 2)
+
+
+def test_of_a_person_all_records_are_looked_for_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    from taxomask.measures.risk import sampling
+
+    monkeypatch.setattr(sampling.targets, "__defaults__", (20,))
+    people = [f"p{place // 3}" for place in range(60)]
+    schema = tm.Schema(
+        [tm.Attribute("who", role="identifier"), tm.Attribute("a", role="quasi_identifier", kind="continuous")],
+        person="who",
+    )
+    before = pa.table({"who": people, "a": [float(place) for place in range(60)]})
+    one = tm.evaluate(before, before.select(["a"]), schema).attackers.one_to_one
+    known = ~np.isnan(one.chances)
+    assert known.sum() == 18
+    assert set(known.reshape(20, 3).sum(axis=1)) == {0, 3}
+    assert one.share.n == 6

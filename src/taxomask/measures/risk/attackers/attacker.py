@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -33,12 +33,15 @@ class Attack(Result):
         How many records it looked for: all of them, or a random sample.
     chances
         For each record the chance to be found; NaN if it was not looked for.
+    households
+        Where the table has people and households: the mean chance that anybody of a household is found.
     """
 
     share: Rate
     how: str
     targets: int
     chances: Float = field(default_factory=lambda: np.zeros(0))
+    households: float | None = None
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,10 @@ class Attacker(Measure):
 
 
 def units_of(tables: Tables) -> Whole:
-    """Whose each original record is: a link is right if it reaches any record of the same person."""
-    return np.arange(tables.original.n)
+    """Whose each original record is: a link is right if it reaches any record of the same person (or household)."""
+    data = tables.original
+    units = data.units if data.people is None else data.people
+    return np.arange(data.n) if units is None else units
 
 
 def own_pairs(units: Whole, rows: Whole) -> tuple[Whole, Whole]:
@@ -96,9 +101,25 @@ def own_pairs(units: Whole, rows: Whole) -> tuple[Whole, Whole]:
     return np.repeat(np.arange(len(rows)), count), order[np.repeat(low, count) + offset]
 
 
-def found_with(n: int, rows: Whole, chances: Float, guess: float, how: str) -> Attack:
-    """What was found of some of the records."""
+def found_with(tables: Tables, rows: Whole, chances: Float, how: str) -> Attack:
+    """What was found of some of the records.
+
+    The share is of people: the chance of a person is that of the record that is found most easily. Where the table has
+    households, that of a household is the chance that anybody of it is found.
+    """
+    n, units, data = tables.released.n, units_of(tables), tables.original
     every = np.full(n, np.nan)
     every[rows] = chances
+    whose, place = np.unique(units[rows], return_inverse=True)
+    each = np.zeros(len(whose))
+    np.maximum.at(each, place, chances)
     said = f" A random {len(rows):,} of {n:,} records were looked for." if len(rows) < n else ""
-    return Attack(Rate.of(float(chances.sum()), len(chances), guess), how + said, len(rows), every)
+    guess = 1 / max(int(units.max(initial=0)) + 1, 1)
+    found = Attack(Rate.of(float(each.sum()), len(each), guess), how + said, len(rows), every)
+    if data.people is None or data.households is None:
+        return found
+    first = rows[np.unique(place, return_index=True)[1]]  # a record of each person
+    homes, home = np.unique(data.households[first], return_inverse=True)
+    spared = np.ones(len(homes))
+    np.multiply.at(spared, home, 1 - each)
+    return replace(found, households=float((1 - spared).mean()))

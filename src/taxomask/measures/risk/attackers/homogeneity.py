@@ -8,7 +8,8 @@ from ...measure import Tables
 from ..diversity import alike_by_chance
 from ..guesses import confidential_codes
 from ..inputs import chosen, class_numbers
-from .attacker import Attack, Attacker, found_with
+from ..rates import Rate
+from .attacker import Attack, Attacker
 
 __all__ = ["HOMOGENEITY"]
 
@@ -29,7 +30,8 @@ def _disclosed(tables: Tables, classes: np.ndarray, name: str) -> Attack:
     own = (before == after) & (before >= 0)
     guess = alike_by_chance(np.bincount(values), sizes) * float(own.mean())
     how = f"{name}, known of everybody in a class whose records all have the same."
-    return found_with(len(classes), np.arange(len(classes)), (single[classes] & own).astype(float), guess, how)
+    chances = (single[classes] & own).astype(float)
+    return Attack(Rate.of(float(chances.sum()), len(chances), guess), how, len(chances), chances)
 
 
 HOMOGENEITY = Attacker(

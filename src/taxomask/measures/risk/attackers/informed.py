@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from ....engines import Memory
-from ....methods import Method, Progress
+from ....methods import Method, Pipeline, Progress
 from ....methods.decimals import rounded
 from ....methods.likelihood import Evidence, unchanged
 from ....microdata import Column, Microdata, Role
@@ -44,8 +47,8 @@ def _informed(tables: Tables, progress: Progress | None) -> Attack | None:
     links = linked(evidence, rows, units, rng)
     nearest, together = links.chances, one_to_one(links, units, rows, rng)
     if together.sum() > nearest.sum():
-        return found_with(released.n, rows, together, 1 / original.n, f"{how} All records at once, one to one.")
-    return found_with(released.n, rows, nearest, 1 / original.n, f"{how} Each record with the likeliest.")
+        return found_with(tables, rows, together, f"{how} All records at once, one to one.")
+    return found_with(tables, rows, nearest, f"{how} Each record with the likeliest.")
 
 
 def _evidence(
@@ -59,7 +62,8 @@ def _evidence(
     found: list[Evidence] = [unchanged(*pair) for pair in others.values() if same_values(*pair)]
     here = original.replace({name: x for name, (x, _) in aligned.items()})
     there = released.replace({name: z for name, (_, z) in aligned.items()})
-    formula = method.likelihood(here, there)
+    known = _of_columns(method, original, names)
+    formula = None if known is None else known.likelihood(here, there)
     if formula is not None:
         return [*found, *formula], "By the formula of the method."
     if original.n > LARGEST:
@@ -70,6 +74,22 @@ def _evidence(
         found.append(learned(x, z, again))
     said = "once: it draws nothing" if len(made) == 1 else f"{len(made)} times"
     return found, f"By what the method does to these records, repeated {said}."
+
+
+def _of_columns(method: Method, data: Microdata, names: tuple[str, ...]) -> Method | None:
+    """What a method does to some columns only: nobody knows the others. None if that is not to be had."""
+    protected = method.protects(data)
+    kept = tuple(name for name in protected if name in names)
+    if len(kept) == len(protected):
+        return method
+    if isinstance(method, Pipeline):
+        steps = [_of_columns(one, data, names) for one in method.methods if set(one.protects(data)) & set(names)]
+        known = tuple(step for step in steps if step is not None)
+        return Pipeline(known) if len(known) == len(steps) else None
+    given = getattr(method, "epsilon", None)
+    if isinstance(given, Mapping):
+        return replace(method, **{"epsilon": {name: given[name] for name in kept}})
+    return replace(method, **{"attributes": kept}) if hasattr(method, "attributes") else None
 
 
 def _repeated(

@@ -5,15 +5,31 @@ import numpy as np
 from ....methods import Progress
 from ....microdata import Role
 from ...measure import Tables
-from .attacker import Attack, Attacker
+from ..inputs import chosen
+from ..linkage import spaces
+from ..sampling import generator, targets
+from .attacker import Attack, Attacker, found_with, units_of
+from .linking import by_distance, linked
 
-__all__ = ["NEAREST"]
+__all__ = ["NEAREST", "nearest_of_people"]
 
 
 def _nearest(tables: Tables, _: Progress | None) -> Attack:
+    names = chosen(*tables.both, None)
+    if tables.original.units is not None:
+        return nearest_of_people(tables, names, "Each record by all quasi-identifiers.")
     linkage = tables.found["linkage"]
-    chances = linkage.right / linkage.ties
-    return Attack(linkage.expected, "Each record by all quasi-identifiers.", len(chances), np.asarray(chances))
+    return found_with(
+        tables, np.arange(tables.n), linkage.right / linkage.ties, "Each record by all quasi-identifiers."
+    )
+
+
+def nearest_of_people(tables: Tables, names: tuple[str, ...], how: str) -> Attack:
+    """The same where a link with any record of a person is right."""
+    here, there = spaces(*tables.both, names)
+    rows = targets(tables, tables.released.n)
+    links = linked(by_distance(here, there), rows, units_of(tables), generator(tables), near=1)
+    return found_with(tables, rows, links.chances, how)
 
 
 NEAREST = Attacker(

@@ -20,7 +20,7 @@ def _one_to_one(tables: Tables, _: Progress | None) -> Attack:
     links = linked(by_distance(here, there), rows, units, rng)
     chances = one_to_one(links, units, rows, rng)
     how = "All records at once, no original twice, at the least total distance."
-    return found_with(released.n, rows, chances, 1 / original.n, how)
+    return found_with(tables, rows, chances, how)
 
 
 ONE_TO_ONE = Attacker(

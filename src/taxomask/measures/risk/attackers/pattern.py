@@ -29,7 +29,7 @@ def _pattern(tables: Tables, _: Progress | None) -> Attack:
     chances = right / np.maximum(candidates[there], 1)
     patterns = len(np.unique(there))
     how = f"By which of {len(names)} columns are missing: {patterns:,} pattern{'s' * (patterns != 1)}."
-    return found_with(released.n, np.arange(released.n), chances, 1 / original.n, how)
+    return found_with(tables, np.arange(released.n), chances, how)
 
 
 def _any_missing(tables: Tables) -> bool:

@@ -30,7 +30,7 @@ def _rank_intervals(tables: Tables, _: Progress | None) -> Attack:
     found = rank_swapping_attack(*tables.both, k, names, rows=rows)
     chances = np.asarray(found.own / np.maximum(found.candidates, 1))
     how = f"The released records whose values of {len(names)} columns are all within {k:,} ranks."
-    return found_with(tables.n, rows, chances, 1 / tables.n, how)
+    return found_with(tables, rows, chances, how)
 
 
 RANK_INTERVALS = Attacker(

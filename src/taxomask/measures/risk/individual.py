@@ -1,0 +1,207 @@
+"""Individual risk of a survey: the chance to find each record, and each household, in the population."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..._support.parameters import check_number
+from ...errors import DataError, SchemaError, did_you_mean
+from ...methods import Progress
+from ...microdata import ContinuousColumn, Microdata, Role
+from ...microdata.people import class_owners, in_order_of_appearance
+from ..measure import Figure, Measure, Tables
+from ..plain import Result
+from .inputs import check_records, chosen, class_numbers
+from .rates import Rate
+
+__all__ = ["INDIVIDUAL", "HouseholdRisk", "IndividualRisk", "individual_risk"]
+
+Float = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class HouseholdRisk(Result):
+    """The chance that somebody of the household of each record is re-identified, and what it comes to.
+
+    ``expected`` is the expected number of records of which somebody of the household is, ``mean`` the same per record.
+    """
+
+    records: Float
+    expected: float
+    mean: Rate
+    highest: float
+
+
+@dataclass(frozen=True, eq=False)
+class IndividualRisk(Result):
+    """The chance to re-identify each record in the population, and what it comes to.
+
+    ``expected`` is the expected number of re-identifications, ``mean`` the same per record; where the schema names
+    people, of people and per person, each found by the easiest of their records. ``household`` is None where there are
+    no households.
+    """
+
+    records: Float
+    expected: float
+    mean: Rate
+    highest: float
+    above: Rate
+    household: HouseholdRisk | None = None
+
+
+def individual_risk(
+    original: Microdata,
+    released: Microdata,
+    weights: ArrayLike | str,
+    attributes: Iterable[str] | None = None,
+    *,
+    households: ArrayLike | None = None,
+    threshold: float = 0.2,
+) -> IndividualRisk:
+    """Individual risk of a survey with sampling weights: E(1/F | f), with F the size of a class in the population.
+
+    Given f records of a class in the sample, F is taken to be negative binomial with success rate p = f / Σ weights
+    of the class. Then E(1/F | f) = (p/f)·₂F₁(1, 1; f+1; 1-p); 1/f if the weights say that the sample is everybody.
+    (sdcMicro computes the same for f of 1 and 2, and p / (f - 1 + p), which is a little more, for larger ones.)
+
+    A household is found if one of its people is: 1 - Π(1 - r) over their risks r.
+
+    Parameters
+    ----------
+    original, released
+        The tables; their records need not be linked.
+    weights
+        How many people of the population each released record stands for, or the name of the column that says it.
+    attributes
+        By default all quasi-identifiers.
+    households
+        The number of the household of each record; by default those of the schema, if it names them.
+    threshold
+        Records with a risk above it are counted.
+
+    References
+    ----------
+    Benedetti, Franconi (1998), Statistical and technological solutions for controlled data dissemination; Franconi,
+    Polettini (2004), Individual risk estimation in μ-Argus: a review, PSD 2004, LNCS 3050.
+    """
+    check_number("threshold", threshold, above=0, at_most=1)
+    names = chosen(original, released, attributes)
+    check_records(released, "released")
+    weight = _weights(released, weights)
+    numbers = class_numbers(released.columns[name] for name in names)
+    people = released.people
+    f = class_owners(numbers, people)
+    p = np.minimum(f / _summed(numbers, weight, people), 1.0)
+    records = (p / f * _series(f, 1 - p))[numbers]
+    found = _of_people(records, people)
+    everybody = max(float(weight.sum() if people is None else (weight / np.bincount(people)[people]).sum()), 1.0)
+    expected, guess = float(found.sum()), 1 / everybody
+    above = Rate.of(int((found > threshold).sum()), len(found), float(guess > threshold))
+    homes = released.households if households is None else in_order_of_appearance(_numbers(households, released.n))
+    household = None if homes is None else _household_risk(records, people, homes, guess)
+    return IndividualRisk(
+        records, expected, Rate.of(expected, len(found), guess), float(records.max()), above, household
+    )
+
+
+def _summed(numbers: Whole, weight: Float, people: Whole | None) -> Float:
+    """The weights of each class, that of a person with several records in it once, as their mean."""
+    if people is None:
+        return np.asarray(np.bincount(numbers, weights=weight), dtype=np.float64)
+    _, pair, rows = np.unique(numbers * (int(people.max()) + 1) + people, return_inverse=True, return_counts=True)
+    return np.asarray(np.bincount(numbers, weights=weight / rows[pair]), dtype=np.float64)
+
+
+def _of_people(records: Float, people: Whole | None) -> Float:
+    """The risk of each person: of the record of theirs that is found most easily."""
+    if people is None:
+        return records
+    found = np.zeros(int(people.max()) + 1)
+    np.maximum.at(found, people, records)
+    return found[np.unique(people)]
+
+
+def _household_risk(records: Float, people: Whole | None, homes: Whole, guess: float) -> HouseholdRisk:
+    """1 - Π(1 - r), of the household of each record."""
+    risk, home = records, homes
+    if people is not None:
+        risk, home = _of_people(records, people), homes[np.unique(people, return_index=True)[1]]
+    with np.errstate(divide="ignore"):
+        each = -np.expm1(np.bincount(home, weights=np.log1p(-risk), minlength=int(homes.max()) + 1))
+    found = each[homes]
+    expected = float(found.sum())
+    return HouseholdRisk(found, expected, Rate.of(expected, len(found), guess), float(found.max()))
+
+
+def _series(f: Whole, z: Float) -> Float:
+    """₂F₁(1, 1; f+1; z) = Σ z^i / C(f+i, i), term by term where f is large: scipy gives up there."""
+    from scipy.special import hyp2f1
+
+    out = hyp2f1(1.0, 1.0, np.minimum(f, 20) + 1.0, z)
+    large = f > 20  # then 60 terms are all that count
+    term, total = np.ones(int(large.sum())), np.ones(int(large.sum()))
+    for i in range(1, 61):
+        term = term * (i * z[large] / (f[large] + i))
+        total += term
+    out[large] = total
+    return np.asarray(out)
+
+
+def _weights(released: Microdata, weights: ArrayLike | str) -> Float:
+    if isinstance(weights, str):
+        column = released.columns.get(weights)
+        if not isinstance(column, ContinuousColumn):
+            raise SchemaError(
+                f"the weights are to be in {weights!r}, which is not a coded column of numbers.",
+                hint=did_you_mean(weights, released.columns) if column is None else "Give it the kind 'continuous'.",
+            )
+        weights = column.values
+    weight = np.asarray(weights, dtype=np.float64)
+    if weight.shape != (released.n,):
+        raise DataError(
+            f"there are {weight.size:,} weights for {released.n:,} released records.", hint="Give one per record."
+        )
+    if not (np.isfinite(weight) & (weight > 0)).all():
+        raise DataError("some weights are missing or not above 0.", hint="A record stands for at least itself.")
+    return weight
+
+
+def _numbers(households: ArrayLike, n: int) -> Whole:
+    given = np.asarray(households)
+    if given.shape != (n,):
+        raise DataError(f"there are {given.size:,} households for {n:,} released records.", hint="Give one per record.")
+    return np.unique(given, return_inverse=True)[1].astype(np.int64, copy=False)
+
+
+def _released(tables: Tables, progress: Progress | None) -> IndividualRisk | None:
+    weights = tables.survey_weights
+    return None if weights is None else individual_risk(*tables.both, weights)
+
+
+INDIVIDUAL = Measure(
+    "individual",
+    title="people found in the population",
+    about="How many records of a survey would be found in the population, from the weights.",
+    unit="records",
+    compute=_released,
+    seconds=lambda tables: 1e-7 * tables.n,
+    where="expected",
+    columns=Role.QUASI_IDENTIFIER,
+    more=(
+        Figure(
+            "highest",
+            "highest individual risk",
+            "The chance to find the record that is found most easily in the population.",
+        ),
+        Figure(
+            "household.expected",
+            "records in households found",
+            "How many records of a survey belong to a household of which somebody would be found.",
+        ),
+    ),
+)

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from annotated_types import Ge, Gt
+from numpy.typing import NDArray
+
+from ..engines import Engine
+from ..microdata import Column, ContinuousColumn, Microdata
+from ..microdata.alike import alike
+from ..microdata.combinations import combined
+from ..microdata.frames import Frame
+from ..partition import Groups, Ordinal
+from ._grouped import Grouped
+from ._kept import differs, released_column
+from ._ranks import random_order
+from .base import Check, Masked, Promise
+from .microaggregation import BlockSize, GroupSize
+from .promises import Permutation
+
+__all__ = ["EqualChances", "GroupPermutation"]
+
+
+@dataclass(frozen=True)
+class GroupPermutation(Grouped):
+    """Inside every group of at least k similar records the values of each column change places at random.
+
+    The groups are those of `Microaggregation`. Each protected column has a random order of its own in every group, and
+    missing cells take part. So each column holds exactly what it held before, in the table and in every group, and each
+    released cell belongs to each record of its group with equal probability: at most 1/k.
+
+    Values that are equal in a whole group stay what they are, and say it of all its records. Columns that are not
+    permuted stand with their row: they are not covered.
+
+    Parameters
+    ----------
+    k
+        The smallest size of a group.
+    algorithm, distance, scale, ordinal, block_size, objective, steps, seconds
+        How the groups are made, as in `Microaggregation`.
+    attributes
+        The columns that groups are made by and that are permuted; by default all quasi-identifiers.
+
+    References
+    ----------
+    Soria-Comas, Domingo-Ferrer (2012), Probabilistic k-anonymity through microaggregation and data swapping, FUZZ-IEEE,
+    doi 10.1109/FUZZ-IEEE.2012.6251280.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, taxomask as tm
+    >>> table = pa.table({"age": [20, 21, 70, 72], "dx": ["25001", "25002", "4019", None]})
+    >>> schema = tm.Schema([
+    ...     tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+    ...     tm.Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm"),
+    ... ])
+    >>> release = tm.protect(table, schema, tm.GroupPermutation(k=2), seed=11)
+    >>> release.data.to_pydict()
+    {'age': [20, 21, 70, 72], 'dx': ['25002', '25001', None, '4019']}
+    >>> print(release.promise[-1])
+    holds: each released cell of age, dx belongs to each record of its group with equal probability, at most
+    1/k = 1/2 (the smallest of 2 groups has 2 records; in every group the values are those that were in it)
+    """
+
+    k: GroupSize
+    algorithm: Literal["mdav", "refined"] = "mdav"
+    distance: Literal["s", "generic"] = "s"
+    scale: Literal["balanced", "paper"] = "balanced"
+    ordinal: Ordinal = "median"
+    block_size: BlockSize | None = None
+    objective: Literal["record", "semantic"] = "record"
+    steps: Annotated[int, Ge(0)] | None = None
+    seconds: Annotated[float, Gt(0)] | None = None
+    attributes: Sequence[str] | None = None
+
+    name = "group_permutation"
+    about = "Makes groups of at least k similar records and puts the values of each column in random order inside them."
+    reference = "Soria-Comas, Domingo-Ferrer (2012), doi 10.1109/FUZZ-IEEE.2012.6251280"
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        names = self._attributes(data)
+        grouping, *each = rng.spawn(1 + len(names))
+        groups = self.grouping().groups_on(engine, data, grouping)
+        items = [(data.columns[name], groups, child) for name, child in zip(names, each, strict=True)]
+        found = engine.map(_permuted, items, "permuting")
+        many = f"{len(groups.sizes):,} groups"
+        notes = [
+            f"{name}: all values are equal in {single:,} of {many}, where their order hides nothing."
+            for name, (_, single) in zip(names, found, strict=True)
+            if single
+        ]
+        columns = dict(zip(names, (column for column, _ in found), strict=True))
+        return Masked(data.replace(columns), groups, (*groups.notes, *notes))
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        names = self._attributes(data)
+        return (Permutation(names, missing_move=True), EqualChances(self.k, names))
+
+
+def _permuted(column: Column, groups: Groups, rng: np.random.Generator) -> tuple[Column, int]:
+    """The column in a random order inside each group, and in how many groups all its values are equal."""
+    source = np.empty(len(column), dtype=np.int64)
+    source[groups.order] = random_order(groups.numbers, rng)
+    numbers = column.numbered()[0][groups.order]
+    starts = groups.start[:-1]
+    single = np.minimum.reduceat(numbers, starts) == np.maximum.reduceat(numbers, starts)
+    return column.take(source), int(single.sum())
+
+
+@dataclass(frozen=True)
+class EqualChances(Promise):
+    """Each released cell of these attributes belongs to each record of its group with equal probability, at most 1/k.
+
+    It is checked that the groups are large enough, that each holds exactly the values that were in it, and that these
+    stand where the generator has put them: no later step may move them. Nothing is said of what else an intruder knows,
+    such as whose the other cells of a group are, nor of columns that are not permuted.
+    """
+
+    k: int
+    attributes: tuple[str, ...]
+
+    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        assert masked.groups is not None
+        sizes = masked.groups.sizes
+        smallest = int(sizes.min())
+        differ, moved = [], 0
+        for name in self.attributes:
+            found = released_column(released, original, name)
+            before, after = alike(original.columns[name], found)
+            if not _same_in_groups(before, after, masked.groups.numbers):
+                differ.append(name)
+            elif differs(masked.data.columns[name], found).any():
+                moved += 1
+        covered = {*self.attributes, *masked.data.schema.following(frozenset(self.attributes))}
+        others = [name for name in released.names if name not in covered]
+        beyond = f"; {', '.join(others)} stand with their row and are not covered" if others else ""
+        inside = "in every group the values are those that were in it"
+        if differ or moved:
+            inside = f"other values in groups: {', '.join(differ) or 'none'}; moved afterwards: {moved} columns"
+        return Check(
+            f"each released cell of {', '.join(self.attributes)} belongs to each record of its group with equal "
+            f"probability, at most 1/k = 1/{self.k}{beyond}",
+            smallest >= self.k and not differ and not moved,
+            f"the smallest of {len(sizes):,} groups has {smallest:,} records; {inside}",
+        )
+
+    def settled(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes
+
+    def suffices_for(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes  # a random order may be the original one, and must be as likely as every other
+
+
+def _same_in_groups(before: Column, after: Column, groups: NDArray[np.int32]) -> bool:
+    """Whether each group has the same values in both columns, as often, in whatever order; missing is a value."""
+    if len(before) != len(after):
+        return False
+    if isinstance(before, ContinuousColumn):
+        x, y = (one.numbers()[np.lexsort((one.numbers(), groups))] for one in (before, after))
+        return np.array_equal(x, y, equal_nan=True)
+    first, second = (np.sort(combined([groups, one.numbered()[0]], len(groups))) for one in (before, after))
+    return np.array_equal(first, second)
