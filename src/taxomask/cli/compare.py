@@ -97,13 +97,14 @@ def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
     from ..evaluation import headline_figure
     from ..report.figures import number
 
-    columns = [name for name in dict.fromkeys(n for point in found.points for n in point.numbers) if name not in _WIDE]
+    names = list(dict.fromkeys(name for point in found.points for name in point.numbers))
+    columns = [name for name in names if name not in _WIDE]
     rows = [
         (point.label, *(number(point.numbers.get(name), 4) for name in columns), "*" if point.front else "")
         for point in found.points
     ]
     print_table(["method", *(headline_figure(name).title for name in columns), "front"], rows)
-    print_meanings(columns, found.protected)
+    print_meanings(names, found.protected)
     for label, reason in found.failed:
         print(f"Could not be run: {label}: {reason}")
     if best:
