@@ -180,3 +180,31 @@ def test_a_narrow_terminal(run: Run, discharges: Path, monkeypatch: pytest.Monke
     shown = [line for line in plain.splitlines() if "-o plan.yaml" not in line]  # a command stays in one line
     assert max(map(len, shown)) <= 60
     assert "…" not in plain  # nothing is cut off
+
+
+def test_people_are_proposed_named_and_counted(run: Run, tmp_path: Path) -> None:
+    """Twelve people with five equal rows each: k counts them from the first look to what was written."""
+    table, plan, out = tmp_path / "visits.csv", tmp_path / "plan.yaml", tmp_path / "out.csv"
+    rows = [f"v{row},p{row // 5},{30 + row // 5}" for row in range(60)]
+    table.write_text("\n".join(["visit_id,patient_id,age", *rows]))
+    code, text, _ = run("inspect", table, "-o", plan, "--role", "visit_id=identifier")
+    told = " ".join(text.split())
+    assert code == 0
+    assert "The person of a row is patient_id (proposed, as its values stand in several rows)" in told
+    assert Plan.read(plan).attributes.person == "patient_id"
+    given = json.loads(run("inspect", table, "--person", "visit_id", "--json")[1])
+    assert (given["person"], given["rows"]) == ("visit_id", 60)
+    code, text, _ = run("protect", "--plan", plan, "-o", out)
+    assert code == 0
+    assert "holds: at least k = 5 different people share every combination of age" in " ".join(text.split())
+    counted = json.loads(run("evaluate", table, out, "--plan", plan, "--json")[1])
+    assert counted["risk"]["classes"]["unit"] == "people"
+    assert counted["headline"]["k"] >= 5
+    code, _, errors = run("protect", "--plan", plan, "-o", out, "--force", "--household", "age")
+    assert code == 2
+    assert "the household is column 'age', whose role is quasi_identifier" in " ".join(errors.split())
+    code, text, _ = run(
+        "protect", "--plan", plan, "-o", out, "--force", "--household", "patient_id", "--person", "visit_id"
+    )
+    assert code == 0
+    assert "holds: at least k = 5 different households" in " ".join(text.split())

@@ -221,3 +221,16 @@ def test_what_was_written_is_counted_by_people_too(tmp_path: Path) -> None:
     alone = release.data.set_column(0, "age", pa.array(np.where(who == 7, 1e3, release.data["age"].to_numpy())))
     with pytest.raises(tm.PromiseError, match=f"the smallest of {len(classes) + 1} classes has 1 people"):
         release.verify(alone)
+
+
+def test_people_alone_by_what_is_released_as_it_is() -> None:
+    """Everybody has five rows of one office, and 20 of the 40 offices have one person: no record is alone."""
+    who = np.repeat(np.arange(60), 5)
+    ages = np.random.default_rng(8).integers(20, 80, 300)
+    table = pa.table({"who": who, "age": ages, "office": pa.array([f"o{one % 40}" for one in who])})
+    schema = tm.Schema([*AGES.values(), tm.Attribute("office", role="other")], person="who")
+    accept = [{"columns": ["office"], "reason": "made up"}]
+    release = tm.protect(table, schema, tm.Microaggregation(k=5), accept=accept)
+    rows = tm.protect(table, schema.of(schema.values(), person=None), tm.Microaggregation(k=5), accept=accept)
+    assert "alone by what is released as it is (1 column): 33.3 % of the people" in found(release, "how many records")
+    assert "alone by what is released as it is (1 column): 0.0 % of the records" in found(rows, "how many records")

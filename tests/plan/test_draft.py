@@ -12,6 +12,7 @@ import yaml
 import taxomask as tm
 from taxomask import examples
 from taxomask.microdata.files import open_table, read_table, write_table
+from taxomask.microdata.recognition import whose
 from taxomask.plan import Plan
 from taxomask.plan.draft import draft_plan, draft_schema
 
@@ -94,7 +95,10 @@ def test_a_file_is_read_column_by_column(tmp_path: Path, monkeypatch: pytest.Mon
     read = source.read
     monkeypatch.setattr(source, "read", lambda columns=None: asked.append(columns) or read(columns))
     assert draft_schema(source).to_dict() == draft_schema(table).to_dict()
-    assert asked == [[name] for name in table.column_names]
+    assert asked == [
+        *([name] for name in table.column_names),
+        ["id"],
+    ]  # once more: does it name people of several rows?
 
 
 def test_a_description_is_told_of_once() -> None:
@@ -130,3 +134,46 @@ def test_nothing_is_released_while_a_column_is_undecided(tmp_path: Path) -> None
     decided = draft_schema(table, roles={"x": "confidential", "*": "other"})
     (tmp_path / "plan.yaml").write_text(draft_plan(decided, str(path), tmp_path))
     tm.run(tmp_path / "plan.yaml", output=str(tmp_path / "out.csv"))
+
+
+def test_whose_a_row_is_is_proposed(tmp_path: Path) -> None:
+    table = texts(
+        encounter_id=[f"e{row}" for row in range(40)],
+        patient_nbr=[f"p{row // 3}" for row in range(40)],
+        household_id=[f"h{row // 9}" for row in range(40)],
+        age=[str(20 + row % 17) for row in range(40)],
+    )
+    schema = draft_schema(table)
+    assert schema.about_people() == {"person": "patient_nbr", "household": "household_id"}
+    (tmp_path / "plan.yaml").write_text(draft_plan(schema, str(tmp_path / "table.csv"), tmp_path), encoding="utf-8")
+    assert Plan.read(tmp_path / "plan.yaml").attributes.about_people() == schema.about_people()
+    assert draft_schema(table.drop_columns(["household_id"])).about_people() == {"person": "patient_nbr"}
+    assert draft_schema(table.select(["encounter_id", "age"])).about_people() == {}
+    told = draft_schema(table, people={"person": "encounter_id", "household": None})
+    assert told.about_people() == {"person": "encounter_id", "household": "household_id"}
+
+
+def test_who_is_told_becomes_an_identifier() -> None:
+    table = texts(unit=["a", "b", "a"] * 10, age=[str(20 + row) for row in range(30)])
+    assert str(draft_schema(table)["unit"].role) != "identifier"
+    schema = draft_schema(table, people={"person": "unit"})
+    assert schema.person == "unit"
+    assert str(schema["unit"].role) == "identifier"
+    with pytest.raises(tm.SchemaError, match="there is no column 'units'"):
+        draft_schema(table, people={"person": "units"})
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["PatientID", "FallNr"], {"person": "PatientID"}),
+        (["mrn", "name"], {"person": "mrn"}),
+        (["hhid", "pid"], {"person": "pid", "household": "hhid"}),
+        (["num_haushalt", "email"], {"household": "num_haushalt"}),
+        (["visit_id", "account_no", "phone"], {}),
+        (["id", "subject"], {"person": "subject"}),
+        (["row_id", "id"], {"person": "id"}),
+    ],
+)
+def test_whose(names: list[str], found: dict[str, str]) -> None:
+    assert whose(names) == found

@@ -231,6 +231,31 @@ def test_decimals_of_a_column(server: Server, browser: Any, tmp_path: Path) -> N
         assert b"decimals: 1" in downloaded(page, "plan.yaml", tmp_path)
 
 
+def test_whose_a_row_is(server: Server, browser: Any, tmp_path: Path) -> None:
+    """Twelve people with five equal rows each: proposed, counted, and kept in the plan."""
+    table = tmp_path / "visits.csv"
+    rows = [f"p{row // 5},h{row // 20},{30 + row // 5}" for row in range(60)]
+    table.write_text("\n".join(["patient_id,household_id,age", *rows]))
+    with opened(browser, server) as page:
+        page.get_by_label("Choose a file").set_input_files(table)
+        page.get_by_role("heading", name="What are the columns?").wait_for()
+        people = page.get_by_role("region", name="Whose is a row?")
+        assert people.get_by_label("The person of a row").input_value() == "patient_id"
+        assert people.get_by_label("The household of a row").input_value() == "household_id"
+        people.get_by_label("The household of a row").select_option("")
+        assert people.get_by_text("k different people").is_visible()
+        role(page, "household_id", "Other").check()
+        assert people.get_by_label("The household of a row").locator("option").count() == 2
+        role(page, "household_id", "Identifier").check()
+        page.reload()
+        assert people.get_by_label("The household of a row").input_value() == ""
+        assert accessible(page) == []
+        page.get_by_role("button", name="Next: protect it").click()
+        protect(page)
+        looked(page)
+        assert page.get_by_text("at least k = 5 different people share every combination of age").first.is_visible()
+
+
 def test_reload_cancel_and_error(server: Server, browser: Any) -> None:
     with opened(browser, server) as page:
         try_example(page)

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import PlanError
 from .files import check_free
-from .protect import Attackers, PlanFile, Quiet, named
+from .protect import Attackers, Household, Person, PlanFile, Quiet, named
 from .show import print_json, print_meanings, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def compare(
     common_marginals: Annotated[
         bool, typer.Option("--common-marginals", help="Reverse-map every table first, for equal marginals.")
     ] = False,
+    person: Person = None,
+    household: Household = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many methods run at once.")] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute everything anew.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
@@ -49,7 +51,7 @@ def compare(
 
     if output is not None:
         check_free(output, force=force)
-    read = Plan.read(plan, outside=outside)
+    read = Plan.read(plan, outside=outside).counting(person=person, household=household)
     with progress_bar("Comparing", quiet=quiet or json) as progress:
         found = _run(
             read,

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import DataError
 from .files import check_free
-from .protect import Attackers, PlanFile, Quiet, named
+from .protect import Attackers, Household, Person, PlanFile, Quiet, named
 from .show import attack_rows, print_figures, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def evaluate(
         bool, typer.Option("--unlinked", help="The rows do not correspond, as those of fully synthetic tables.")
     ] = False,
     attackers: Attackers = None,
+    person: Person = None,
+    household: Household = None,
     everything: Annotated[bool, typer.Option("--all", help="Print every measure, not only what sums it up.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the report.")] = False,
     outside: Annotated[
@@ -54,7 +56,7 @@ def evaluate(
 
     if output is not None:
         check_free(output, force=force)
-    read = Plan.read(plan, outside=outside)
+    read = Plan.read(plan, outside=outside).counting(person=person, household=household)
     source, before = read_for(read, original)
     target, after = read_for(read, protected, safe_cells=read.output.escape_cells)
     order, linked, method = None, not unlinked, None

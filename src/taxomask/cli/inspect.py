@@ -9,7 +9,7 @@ import typer
 
 from ..errors import DataError
 from .files import check_free, write_text
-from .protect import Quiet
+from .protect import Household, Person, Quiet
 from .show import print_json, print_table, print_text
 
 __all__ = ["inspect"]
@@ -25,6 +25,8 @@ def inspect(
             "'*=other' releases all that is undecided as it is."
         ),
     ] = None,
+    person: Person = None,
+    household: Household = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the plan.")] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -40,7 +42,8 @@ def inspect(
     source = open_table(data, text=True)
     table: Any = source if source.columnar else source.read()
     beside = None if is_address(data) else Path(data)
-    schema = draft_schema(table, beside=beside, roles=_roles(role or []))
+    people = {"person": person, "household": household}
+    schema = draft_schema(table, beside=beside, roles=_roles(role or []), people=people)
     rows = source.n if source.columnar else table.num_rows
     if output is not None:
         write_text(output, draft_plan(schema, data, output.parent))
@@ -53,6 +56,12 @@ def inspect(
         ["column", "proposed role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind or "–"), one.note) for name, one in schema.items()],
     )
+    counted = {"person": "people", "household": "households"}
+    for key, unit in counted.items():
+        name, given = getattr(schema, key), people[key]
+        if name is not None:
+            how = "as you said" if given else "proposed, as its values stand in several rows"
+            print_text(f"The {key} of a row is {name} ({how}): k counts different {unit}.")
     if schema.undecided:
         print_text(f"For you to decide, {len(schema.undecided)} of {len(schema)}: {', '.join(schema.undecided)}.")
     else:

@@ -9,9 +9,16 @@ import typer
 
 from .show import print_facts, print_json, progress_bar
 
-__all__ = ["Attackers", "PlanFile", "Quiet", "named", "protect"]
+__all__ = ["Attackers", "Household", "Person", "PlanFile", "Quiet", "named", "protect"]
 
 PlanFile = Annotated[Path, typer.Option("--plan", "-p", help="The plan, a YAML file; `taxomask inspect` drafts one.")]
+Person = Annotated[
+    str | None,
+    typer.Option(help="The column, an identifier, that names the person of a row: k, l and t count people, not rows."),
+]
+Household = Annotated[
+    str | None, typer.Option(help="The column, an identifier, that names the household of a row: k counts households.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
 
 Attackers = Annotated[
@@ -38,6 +45,8 @@ def protect(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Repeat a release (`taxomask seed` makes one); by default a new one.")
     ] = None,
+    person: Person = None,
+    household: Household = None,
     engine: Annotated[
         str | None, typer.Option(help="Where the work is done: memory, local (from files) or dask (a cluster).")
     ] = None,
@@ -57,7 +66,7 @@ def protect(
     from ..plan import Plan
     from ..plan.run import run
 
-    read = Plan.read(plan, outside=outside)
+    read = Plan.read(plan, outside=outside).counting(person=person, household=household)
     if seed is not None:
         read = read.model_copy(update={"seed": seed})
     read = read.on(engine, scheduler=scheduler, workers=workers)

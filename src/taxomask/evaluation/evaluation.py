@@ -178,6 +178,7 @@ def evaluate(
     (0.001, 0.5, 2)
     """
     before = Microdata.from_frame(original, schema)
+    schema = before.schema  # a taxonomy that is made from the table is made from the original one
     after = Microdata.from_frame(protected, _released(schema, Frame(protected)))
     if order is not None:
         after = _in_order(after, np.asarray(order, dtype=np.int64))
@@ -189,6 +190,8 @@ def evaluate(
             hint="Give tables whose rows correspond; if they do not, as in fully synthetic tables, say linked=False "
             "(on the command line: --unlinked).",
         )
+    if linked:
+        after = after.owned_as(before)
     names = method.protects(before) if method is not None else _differing(before, after) if linked else ()
     known = Known(linked, others, weights, method, check_attackers(attackers), seed or 0)
     return measured(before, after, names, known, engine=Memory().telling(progress))
@@ -211,6 +214,8 @@ def measured(
     original: Microdata, released: Microdata, protected: tuple[str, ...], known: Known, *, engine: Engine
 ) -> Evaluation:
     """Measure coded tables, wherever they lie."""
+    if not linked:  # nobody owns a record that comes from no other
+        released = released.owned_as(None)
     engine.map(
         _check_size, [(column,) for data in (original, released) for column in data.columns.values()], "measuring"
     )

@@ -66,7 +66,9 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
         parts = f" Here {number(100 * head['loss'])} and {number(disclosure)}."
         cards.append(_card(head, "score", parts))
     cards.append(_card(head, "k", f" Before: {risk.classes.original_k:,}."))
-    cards.append(_card(head, "uniques", f" Of {risk.classes.records:,}; before {risk.classes.original_uniques:,}."))
+    classes = risk.classes
+    counted = f" Of {classes.units:,} {classes.unit}; before {classes.original_uniques:,}."
+    cards.append(_card(head, "uniques", counted, None if classes.unit == "records" else f"unique {classes.unit}"))
     return cards
 
 

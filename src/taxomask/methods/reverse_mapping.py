@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from .._support.spelling import listing
 from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, Microdata
 from ..microdata.coding import code
 from ..microdata.frames import Frame
-from ..microdata.spelling import listing
 from ..semantics.ordering import rank_keys
 from ._ranks import placed, random_order
 from .base import Check, Masked, Method, Progress, Promise, chosen

@@ -8,11 +8,11 @@ import numpy as np
 from annotated_types import Gt, Le
 
 from .._support.parameters import Slider
+from .._support.spelling import spell
 from ..errors import PlanError, SchemaError, did_you_mean
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.casting import held
 from ..microdata.frames import Frame
-from ..microdata.spelling import spell
 from ._attributes import treatable
 from ._kept import MissingStays, released_column
 from .base import Check, Limits, Masked, Method, Progress, Promise

@@ -179,6 +179,13 @@ class Plan(_Part):
         except ValidationError as error:
             raise _plain(error) from None
 
+    def counting(self, **people: Any) -> Plan:
+        """The same plan with other columns for the person, the household and the like; None stays as the plan says."""
+        given = {key: value for key, value in people.items() if value is not None}
+        if not given:
+            return self
+        return self.model_copy(update={"attributes": self.attributes.of(self.attributes.values(), **given)})
+
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
         rest = self.model_dump(exclude={"attributes", "method", "compare", "accept", "folder"}, exclude_defaults=True)
@@ -404,7 +411,7 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "role": {"enum": [str(role) for role in Role]},
             "kind": {"enum": [str(kind) for kind in Kind]},
             "order": values,
-            "taxonomy": {"type": ["string", "array"], "examples": list(BUILTIN)},
+            "taxonomy": {"type": ["string", "array", "object"], "examples": [*BUILTIN, {"from": ["code", "group"]}]},
             "distance": {"enum": list(DISTANCES)},
             "weight": {"type": "number", "exclusiveMinimum": 0},
             "match": {"enum": list(MATCH)},

@@ -15,6 +15,7 @@ from ..methods.base import check
 from ..microdata import Microdata
 from ..microdata.combinations import numbered
 from ..microdata.frames import Frame
+from ..microdata.people import class_owners
 from .accept import Accepted
 from .leaks import NO_IDENTIFIER, NO_TWIN, WAY_OUT, Terms, leak_checks
 from .residue import NO_RESIDUE, OTHER_FORMAT
@@ -121,13 +122,15 @@ def _missing(data: Microdata, released: Frame, names: tuple[str, ...]) -> tuple[
         return ()
     as_they_are = [one for name, one in data.columns.items() if name in released.names and name not in names]
     pattern, _ = numbered([*kept.values(), *(one.missing for one in as_they_are if one.missing.any())], data.n)
-    alone = int((np.bincount(pattern) == 1).sum())
+    units = data.units
+    alone = class_owners(pattern, units)[pattern] == 1
+    found, whole = (alone.sum(), data.n) if units is None else (len(np.unique(units[alone])), len(np.unique(units)))
     return (
         Check(
             f"cells of {', '.join(kept)} that were missing are missing, and no others",
             True,
-            f"whoever knows which cells were missing finds {alone:,} of {data.n:,} records by that alone, "
-            f"{100 * alone / data.n:.2g} %",
+            f"whoever knows which cells were missing finds {found:,} of {whole:,} {data.unit} by that alone, "
+            f"{100 * found / whole:.2g} %",
         ),
     )
 

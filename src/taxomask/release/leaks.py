@@ -98,9 +98,10 @@ def leak_checks(
     twins = [one for found in told for one in found.findings if (one.columns, one.of) not in known]
 
     two = widest_pairs(same)
-    alone = engine.map(pair_alone, [(same[a], same[b]) for a, b in two], "counting who is alone")
+    people, unit = (data.units, data.unit) if linked else (None, "records")
+    alone = engine.map(pair_alone, [(same[a], same[b], people) for a, b in two], "counting who is alone")
     rest = [by_name[name] for name in names if name in protected or name in following]
-    single = engine.run(singled_out, same, rest, two, alone, what="counting who is alone")
+    single = engine.run(singled_out, same, rest, two, alone, people, unit, what="counting who is alone")
 
     judged = []
     sought = [one.name for one in identifiers if linked or one.letters]
@@ -110,7 +111,7 @@ def leak_checks(
         judged.append(_judged(NO_TWIN, twins, terms, _how_looked(targets, same, pairs, left_out, told)))
     counted = Check(COUNTED, True, str(single))
     if terms.singled_out is not None:
-        promise = f"at most {terms.singled_out:.4g} of the records are alone by the columns released as they are"
+        promise = f"at most {terms.singled_out:.4g} of the {unit} are alone by the columns released as they are"
         counted = Check(promise, single.as_they_are <= terms.singled_out, str(single))
     used = [entry for entry in terms.accept if any(entry in accepted for _, accepted in judged)]
     return Leaks((*(check for check, _ in judged), counted), tuple(used))
