@@ -214,7 +214,7 @@ def measured(
     original: Microdata, released: Microdata, protected: tuple[str, ...], known: Known, *, engine: Engine
 ) -> Evaluation:
     """Measure coded tables, wherever they lie."""
-    if not linked:  # nobody owns a record that comes from no other
+    if not known.linked:  # nobody owns a record that comes from no other
         released = released.owned_as(None)
     engine.map(
         _check_size, [(column,) for data in (original, released) for column in data.columns.values()], "measuring"
