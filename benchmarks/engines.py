@@ -62,6 +62,7 @@ METHODS = {
     "refined": "{name: microaggregation, k: 5, block_size: 20000, algorithm: refined, steps: 2000}",
     "MicroHybrid": "{name: micro_hybrid, k: 5, block_size: 20000}",
     "group permutation": "{name: group_permutation, k: 5, block_size: 20000}",
+    "individual ranking": "{name: individual_ranking, k: 5, attributes: [age, n_beds, dx01]}",
     "shuffling": SHUFFLING,
     "reverse mapping": f"{{name: reverse_mapping, inner: {BLOCKS}}}",
     "rank swapping 1": "{name: rank_swapping, algorithm: 1, p: 1}",

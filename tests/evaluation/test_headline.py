@@ -112,6 +112,7 @@ def test_every_method_says_beforehand_what_it_protects() -> None:
         "microaggregation": {"k": 2},
         "micro_hybrid": {"k": 2},
         "group_permutation": {"k": 2},
+        "individual_ranking": {"k": 2},
         "suppression": {"k": 2},
         "rank_swapping": {"k": 2},
         "distributional_swapping": {"k": 2, "attributes": ["dx", "grade"]},

@@ -21,7 +21,17 @@ from ._classes import cells
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
 from .base import Check, Limits, Masked, Promise
 
-__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "MeanAndVariance", "Permutation", "TCloseness", "WithinRadius"]
+__all__ = [
+    "ExactMoments",
+    "KAnonymity",
+    "LDiversity",
+    "MeanAndVariance",
+    "Permutation",
+    "TCloseness",
+    "WithinRadius",
+    "class_sizes",
+    "multiset",
+]
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,7 @@ class KAnonymity(Promise):
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         keys = combined((released.distinct(name).codes for name in self.attributes), released.n)
-        sizes = _class_sizes(keys, original.units)
+        sizes = class_sizes(keys, original.units)
         smallest = int(sizes.min()) if len(sizes) else self.k
         listed, unit = ", ".join(self.attributes), original.unit
         different = "" if unit == "records" else "different "
@@ -51,7 +61,7 @@ class KAnonymity(Promise):
         return self.attributes
 
 
-def _class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
     """How many records each class has, given a key for each record; or how many different people or households."""
     if units is not None:
         return class_owners(np.unique(keys, return_inverse=True)[1], units)
@@ -268,7 +278,7 @@ class Permutation(Promise):
             before, after = alike(original.columns[name], code(released, original.schema[name]).column)
             if not self.missing_move:
                 moved += int((before.missing != after.missing).sum())
-            if not np.array_equal(_multiset(before), _multiset(after), equal_nan=True):
+            if not np.array_equal(multiset(before), multiset(after), equal_nan=True):
                 changed.append(name)
         found = f"differs: {', '.join(changed)}" if changed else f"{moved:,} missing cells moved" if moved else "equal"
         return Check(
@@ -278,7 +288,7 @@ class Permutation(Promise):
         )
 
 
-def _multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
+def multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
     """What two columns with the same values in any order have in common, and others do not."""
     if isinstance(column, ContinuousColumn):
         return np.sort(column.values)

@@ -15,6 +15,7 @@ from ..errors import PlanError, TaxomaskError, did_you_mean
 from ..evaluation import check_attackers
 from ..measures.risk import ATTACKERS
 from ..methods import METHODS, Method, Pipeline
+from ..methods.missing_permutation import MISSING_CELLS
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.files import is_address, shown
@@ -107,6 +108,7 @@ class Plan(_Part):
     seed: int | None = Field(None, ge=0)
     practice: bool = False
     attackers: tuple[str, ...] | None = None
+    missing_cells: Literal["keep", "permute"] = "keep"
     limits: Limits = Limits(risk=None, disclosure=None, loss=None, worst_loss=None, singled_out=None)
     accept: tuple[Accepted, ...] = ()
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
@@ -368,6 +370,10 @@ def plan_json_schema() -> dict[str, Any]:
                 "minItems": 1,
                 "items": {"enum": list(ATTACKERS)},
                 "description": "Those who try to find people in what is released; by default all.",
+            },
+            "missing_cells": {
+                "enum": list(MISSING_CELLS),
+                "description": "permute: the missing cells of protected columns are moved to records drawn at random.",
             },
             "limits": Limits.model_json_schema(),
             "accept": _accept_schema(),
