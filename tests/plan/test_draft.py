@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
@@ -104,9 +105,59 @@ def test_a_file_is_read_column_by_column(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_description_is_told_of_once() -> None:
     table = texts(icd=["I10", "E11", "J45"] * 10, icd_text=["high pressure", "diabetes", "asthma"] * 10)
     schema = draft_schema(table)
-    assert list(schema) == ["icd_text", "icd"]
-    assert (schema["icd_text"].role, schema["icd"].role) == ("undecided", "confidential")
+    assert (schema["icd_text"].role, schema["icd"].role) == ("other", "confidential")
+    assert schema["icd_text"].follows == "icd"
     assert schema["icd_text"].note.count("seems to describe 'icd'") == 1
+
+
+def belonging() -> pa.Table:
+    rng = np.random.default_rng(4)
+    icd, city, day = rng.integers(0, 12, 400), rng.integers(0, 20, 400), rng.integers(0, 90, 400)
+    return texts(
+        age=[str(one) for one in rng.integers(20, 60, 400)],
+        icd=[f"I{10 + one}" for one in icd],
+        icd_text=[f"disease {one}" for one in icd],
+        city=[f"city {one}" for one in city],
+        district=[f"district {one // 4}" for one in city],
+        region=[f"region {one // 8}" for one in city],
+        admission_date=[f"{1 + one % 28}.{1 + one % 12}.{2001 + one % 5}" for one in day],
+        admission_year=[str(2001 + one % 5) for one in day],
+        drug_code=[f"D{one}" for one in icd],
+        drug_name=[f"drug {one}" for one in rng.permutation(icd)],  # its name, but not in this table
+    )
+
+
+def test_what_belongs_to_another_column_follows_it_if_the_table_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "stays.csv"
+    write_table(belonging(), path)
+    schema = draft_schema(open_table(path, text=True), beside=path)
+    assert {name: one.follows for name, one in schema.items() if one.follows} == {
+        "icd_text": "icd", "district": "city", "region": "district", "admission_year": "admission_date",
+    }  # fmt: skip
+    assert schema["drug_name"].role == "undecided"
+    assert "goes with 'city' in 100 % of the records" in schema["district"].note
+    (tmp_path / "plan.yaml").write_text(draft_plan(schema.decide({"*": "confidential"}), str(path), tmp_path))
+    tm.run(tmp_path / "plan.yaml", output=str(tmp_path / "out.csv"))
+    out = read_table(tmp_path / "out.csv", text=True)
+    assert all(row["icd_text"] == f"disease {int(row['icd'][1:]) - 10}" for row in out.to_pylist())
+    assert all(row["district"] == f"district {int(row['city'][5:]) // 4}" for row in out.to_pylist())
+
+
+def test_what_a_person_decided_stays() -> None:
+    schema = draft_schema(belonging(), roles={"icd_text": "confidential", "district": "other", "*": "other"})
+    assert (schema["icd_text"].role, schema["icd_text"].follows) == ("confidential", None)
+    assert (schema["district"].role, schema["district"].follows) == ("other", None)
+    assert schema["region"].follows == "city"
+    assert schema["drug_name"].role == "other"
+
+
+def test_nothing_follows_an_identifier_or_a_number() -> None:
+    n = 60
+    table = texts(
+        patient_id=[f"P{i // 4}" for i in range(n)], patient_id_text=[f"patient {i // 4}" for i in range(n)],
+        code=[str(i % 7) for i in range(n)], code_text=["the same"] * n,
+    )  # fmt: skip
+    assert not any(one.follows for one in draft_schema(table).values())
 
 
 def test_dates_of_a_file_are_numbers_if_it_is_read_with_types(tmp_path: Path) -> None:

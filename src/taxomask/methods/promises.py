@@ -21,7 +21,16 @@ from ._classes import cells
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
 from .base import Check, Limits, Masked, Promise
 
-__all__ = ["ExactMoments", "KAnonymity", "LDiversity", "MeanAndVariance", "Permutation", "TCloseness", "WithinRadius"]
+__all__ = [
+    "ExactMoments",
+    "KAnonymity",
+    "LDiversity",
+    "MeanAndVariance",
+    "Permutation",
+    "TCloseness",
+    "WithinRadius",
+    "multiset",
+]
 
 
 @dataclass(frozen=True)
@@ -268,7 +277,7 @@ class Permutation(Promise):
             before, after = alike(original.columns[name], code(released, original.schema[name]).column)
             if not self.missing_move:
                 moved += int((before.missing != after.missing).sum())
-            if not np.array_equal(_multiset(before), _multiset(after), equal_nan=True):
+            if not np.array_equal(multiset(before), multiset(after), equal_nan=True):
                 changed.append(name)
         found = f"differs: {', '.join(changed)}" if changed else f"{moved:,} missing cells moved" if moved else "equal"
         return Check(
@@ -278,7 +287,7 @@ class Permutation(Promise):
         )
 
 
-def _multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
+def multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:
     """What two columns with the same values in any order have in common, and others do not."""
     if isinstance(column, ContinuousColumn):
         return np.sort(column.values)

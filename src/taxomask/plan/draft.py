@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ..microdata.people import Owners
 from ..microdata.recognition import DATES, whose
 from ..microdata.schema import ABOUT_PEOPLE
 from ..taxonomy import Taxonomy
+from .leaders import with_leaders
 
 __all__ = ["draft_plan", "draft_schema"]
 
@@ -31,7 +33,7 @@ _HEAD = """\
 #   identifier        names a person; never released
 #   quasi_identifier  others may know it, so it could lead to a person; protected
 #   confidential      what is to be learnt only about groups, such as a diagnosis
-#   other             released as it is, unprotected
+#   other             released as it is, unprotected; with `follows`, as it belongs to the released value of that column
 # A column goes by its kind: continuous, ordinal (with an order), nominal, or taxonomic (codes of a taxonomy).
 """
 _TAIL = """
@@ -67,15 +69,16 @@ def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method 
         The method, if it is known already.
     """
     named = data if is_address(data) else _seen_from(folder, Path(data))
-    entries = "".join(_entry(attribute, folder) for attribute in schema.values())
+    listed = zip(schema.values(), schema.to_dict(folder)["attributes"], strict=True)
+    entries = "".join(_entry(attribute, values) for attribute, values in listed)
     first, *grid = _methods(schema)
     chosen = first if method is None else _plain(method.to_dict())
-    listed = "".join(f"  - {entry}\n" for entry in grid)
+    compared = "".join(f"  - {entry}\n" for entry in grid)
     elsewhere = is_address(named) or named.startswith("/")
     outside = "  # not in the folder of this plan: use it with --outside" if elsewhere else ""
     head = _HEAD.format(data=named)
     whole = f"{head}\ndata: {_plain(named)}{outside}\nattributes:\n{entries}{_people(schema)}"
-    return whole + _TAIL.format(method=chosen, grid=listed)
+    return whole + _TAIL.format(method=chosen, grid=compared)
 
 
 def _people(schema: Schema) -> str:
@@ -114,10 +117,19 @@ def draft_schema(
     files = [path for path in near if path != beside and path.is_file()]
     drafted = [_with_kind(one, table, files) for table in tables for one in infer(table).values()]
     decided = {**(roles or {}), **dict.fromkeys(known.values(), str(Role.IDENTIFIER))}
-    schema = with_pairs(_with_dates(drafted, beside)).decide(decided)
+    schema = _decided(with_pairs(_with_dates(drafted, beside)), decided, frame)
     repeated = [name for name in schema.identifiers if _repeats(frame, schema[name])]
     proposed = {key: name for key, name in whose(repeated).items() if name not in known.values()}
     return schema.of(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED), **{**proposed, **known})
+
+
+def _decided(schema: Schema, roles: Mapping[str, str], frame: Any) -> Schema:
+    """The draft with roles that are known, and then with columns that follow others, but for those that were named."""
+    named = {pattern: role for pattern, role in roles.items() if pattern != "*"}
+    schema = schema.decide(named)
+    names = {name for name in schema for pattern in named if name == pattern or fnmatchcase(name, pattern)}
+    schema = with_leaders(schema, frame.read if isinstance(frame, Source) else lambda _: frame, but=names)
+    return schema.decide({"*": roles["*"]}) if "*" in roles else schema
 
 
 def _repeats(frame: Any, attribute: Attribute) -> bool:
@@ -177,8 +189,7 @@ def _seen_from(folder: Path, path: Path) -> str:
         return path.resolve().as_posix()
 
 
-def _entry(attribute: Attribute, folder: Path) -> str:
-    values = Schema([attribute]).to_dict(folder)["attributes"][0]
+def _entry(attribute: Attribute, values: dict[str, Any]) -> str:
     note = values.pop("note", "")
     if attribute.role == Role.IDENTIFIER:  # never looked at
         values = {"name": attribute.name, "role": str(attribute.role)}

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from .._support.parameters import Parameter, declared
 from ..errors import PlanError, TaxomaskError, did_you_mean
 from ..methods import METHODS, Method, Pipeline
+from ..methods.missing_permutation import MISSING_CELLS
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.files import is_address, shown
@@ -97,6 +98,7 @@ class Plan(_Part):
     data: str | None = None
     seed: int | None = Field(None, ge=0)
     practice: bool = False
+    missing_cells: Literal["keep", "permute"] = "keep"
     limits: Limits = Limits(risk=None, loss=None, worst_loss=None, singled_out=None)
     accept: tuple[Accepted, ...] = ()
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
@@ -344,6 +346,10 @@ def plan_json_schema() -> dict[str, Any]:
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
             "practice": {"type": "boolean", "description": "Not for release: a seed that can be guessed is accepted."},
+            "missing_cells": {
+                "enum": list(MISSING_CELLS),
+                "description": "permute: the missing cells of protected columns are moved to records drawn at random.",
+            },
             "limits": Limits.model_json_schema(),
             "accept": _accept_schema(),
             "output": Output.model_json_schema(),

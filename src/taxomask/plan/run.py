@@ -15,6 +15,7 @@ from ..engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Told
 from ..errors import DataError, PlanError, PromiseError, SchemaError
 from ..evaluation import Evaluation
 from ..methods import Check, Method
+from ..methods.missing_permutation import with_missing_cells
 from ..microdata import Kind, Microdata
 from ..microdata.files import Source, format_of, is_address, open_table, shown
 from ..release import Publication, Release, protect_on
@@ -89,7 +90,8 @@ def run(
     with _table(plan, data, target, progress) as (source, engine, table):
         with naming(source):
             terms = Terms(plan.accept, plan.limits.singled_out)
-            release = _protected(engine, table, plan.method, plan.seed, terms)
+            method = with_missing_cells(plan.method, table, plan.missing_cells)
+            release = _protected(engine, table, method, plan.seed, terms)
         evaluation = _measured(plan, release, page, progress)
         if progress is not None:
             progress(0.0, "writing")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from .accept import Accepted
 from .leaks import NO_IDENTIFIER, NO_TWIN, WAY_OUT, Terms, leak_checks
 from .residue import NO_RESIDUE, OTHER_FORMAT
 from .seen import texts_of
+from .twins import Finding
 
 __all__ = ["Found", "check_release", "stop_if_broken", "unchanged_notes"]
 
@@ -33,6 +34,7 @@ class Found:
     checks: tuple[Check, ...]
     changed: Mapping[str, int]
     accepted: tuple[Accepted, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def check_release(
@@ -57,11 +59,11 @@ def check_release(
     leaks = leak_checks(engine, data, released, masked.data, changed, terms, linked=masked.linked)
     gaps = engine.run(_missing, data, released, names, what="checking") if masked.linked else ()
     found = engine.map(check, [(promise, data, released, masked) for promise in promises], "checking promises")
-    return Found((*common, *belonging, *leaks.checks, *gaps, *found), changed, leaks.accepted)
+    return Found((*common, *belonging, *leaks.checks, *gaps, *found), changed, leaks.accepted, leaks.findings)
 
 
-def stop_if_broken(checks: tuple[Check, ...]) -> None:
-    """An error that says which checks do not hold, if there are such."""
+def stop_if_broken(checks: tuple[Check, ...], findings: Sequence[Finding] = ()) -> None:
+    """An error that says which checks do not hold, if there are such, and what leaks were found."""
     broken = [check for check in checks if not check.holds]
     if broken:
         advice = "Change the parameters of the method or the roles of the columns; if that does not help, report a bug."
@@ -74,10 +76,12 @@ def stop_if_broken(checks: tuple[Check, ...]) -> None:
             advice = WAY_OUT
         elif all(check.promise == NO_RESIDUE for check in broken):
             advice = OTHER_FORMAT
-        raise PromiseError(
+        error = PromiseError(
             "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
             hint=f"Nothing was released. {advice}",
         )
+        error.leaks = tuple({"columns": list(one.columns), "of": one.of, "found": one.words} for one in findings)
+        raise error
 
 
 def unchanged_notes(changed: Mapping[str, int]) -> tuple[str, ...]:

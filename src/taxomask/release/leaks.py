@@ -45,10 +45,11 @@ class Terms:
 
 @dataclass(frozen=True)
 class Leaks:
-    """The checks, and the entries that accept something that was found."""
+    """The checks, the entries that accept something that was found, and what was found and nobody accepts."""
 
     checks: tuple[Check, ...]
     accepted: tuple[Accepted, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def leak_checks(
@@ -105,8 +106,9 @@ def leak_checks(
 
     judged = []
     sought = [one.name for one in identifiers if linked or one.letters]
+    groups = [one.name for one in identifiers if one.repeats and one.name in sought] if len(same) < len(names) else []
     if sought:
-        judged.append(_judged(NO_IDENTIFIER, held, terms, _where_looked(sought, names, linked)))
+        judged.append(_judged(NO_IDENTIFIER, held, terms, _where_looked(sought, names, groups, linked)))
     if targets:
         judged.append(_judged(NO_TWIN, twins, terms, _how_looked(targets, same, pairs, left_out, told)))
     counted = Check(COUNTED, True, str(single))
@@ -114,7 +116,8 @@ def leak_checks(
         promise = f"at most {terms.singled_out:.4g} of the {unit} are alone by the columns released as they are"
         counted = Check(promise, single.as_they_are <= terms.singled_out, str(single))
     used = [entry for entry in terms.accept if any(entry in accepted for _, accepted in judged)]
-    return Leaks((*(check for check, _ in judged), counted), tuple(used))
+    found = [one for one in (*held, *twins) if not any(entry.covers(one.columns) for entry in terms.accept)]
+    return Leaks((*(check for check, _ in judged), counted), tuple(used), tuple(found))
 
 
 def _judged(promise: str, findings: Sequence[Finding], terms: Terms, looked: str) -> tuple[Check, list[Accepted]]:
@@ -137,9 +140,11 @@ def _listed(findings: Sequence[Finding]) -> str:
     return f"{told}; and so do {', '.join(rest)}" if rest else told
 
 
-def _where_looked(identifiers: Sequence[str], names: Sequence[str], linked: bool) -> str:
+def _where_looked(identifiers: Sequence[str], names: Sequence[str], groups: Sequence[str], linked: bool) -> str:
     """What the first check looked at."""
     what = f"looked for {', '.join(identifiers)} in {counted(len(names), 'column')}"
+    if groups:  # each stands in many records
+        what += f" ({', '.join(groups)} only in those released as they are)"
     if not linked:
         return f"{what}, as whole values of text only, since records are not those of the original"
     return (

@@ -143,9 +143,9 @@ class Release:
         PromiseError
             If something does not hold.
         """
-        checks = self.check(Frame(table), copy).checks
-        stop_if_broken(checks)
-        return checks
+        found = self.check(Frame(table), copy)
+        stop_if_broken(found.checks, found.findings)
+        return found.checks
 
     def check(self, released: Frame, copy: int = 0) -> Found:
         """Check a table with the rows of ``data``; what was found, be it as promised or not."""
@@ -156,6 +156,7 @@ class Release:
         checks = tuple(check for one in found for check in one.checks)
         accepted = tuple(entry for entry in self._terms.accept if any(entry in one.accepted for one in found))
         notes = (*self.notes, *unchanged_notes(found[0].changed), *unneeded_notes(self._terms.accept, accepted))
+        stop_if_broken(checks, tuple(dict.fromkeys(leak for one in found for leak in one.findings)))
         checked = replace(self.checked(checks), notes=notes, accepted=accepted)
         vars(checked).update({name: vars(self)[name] for name in ("data", "copies") if name in vars(self)})  # made once
         return checked

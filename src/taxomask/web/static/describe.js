@@ -54,7 +54,7 @@ function whose(place, draft, edited) {
 
 function column(attribute, facts, edited) {
   const more = h("div", { class: "more" });
-  const redraw = () => more.replaceChildren(...details(attribute, facts, edited));
+  const redraw = () => more.replaceChildren(...details(attribute, facts, edited, redraw));
   const name = unique("role");
   const roles = h("fieldset", { class: "roles" }, h("legend", { class: "unseen" }, `Role of ${attribute.name}`),
     Object.entries(ROLES).map(([role, [label]]) => h("label", { class: `chip ${role}` },
@@ -74,16 +74,24 @@ function prepare(attribute, facts) {
   if (attribute.kind === "taxonomic") attribute.taxonomy ||= state.methods.taxonomies[0];
 }
 
-function details(attribute, facts, edited) {
+function details(attribute, facts, edited, redraw) {
   const parts = [];
   const evidence = h("p", { class: "evidence small soft" }, attribute.note || "");
   if (attribute.role === "identifier") return [evidence];
   parts.push(h("div", { class: "notes" }, evidence, missing(attribute, edited)));
+  if (attribute.role === "other") parts.push(follows(attribute, edited, redraw));
+  if (attribute.role === "other" && attribute.follows) return parts;
   if (attribute.kind === "continuous") parts.push(decimals(attribute, edited));
   if (attribute.kind === "taxonomic") parts.push(taxonomy(attribute, edited));
   if (attribute.kind === "ordinal") parts.push(h("details", {}, h("summary", {}, `Order: ${shortened((attribute.order || []).join(" < "), 60)}`),
     field("From the lowest to the highest, one in each line", h("textarea", { rows: 6, value: (attribute.order || []).join("\n"), onchange: (event) => { attribute.order = event.target.value.split("\n").map((one) => one.trim()).filter(Boolean); edited(); } }))));
   return parts;
+}
+
+function follows(attribute, edited, redraw) {
+  const others = state.draft.attributes.map((one) => one.name).filter((one) => one !== attribute.name);
+  return h("label", { class: "row small soft" }, "Released as it is, or as it belongs to the released value of",
+    choice([["", "(as it is)"], ...others], attribute.follows || "", (value) => { if (value) attribute.follows = value; else delete attribute.follows; edited(); redraw(); }, { "aria-label": `What ${attribute.name} follows` }));
 }
 
 function decimals(attribute, edited) {
