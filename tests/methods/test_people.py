@@ -234,3 +234,22 @@ def test_people_alone_by_what_is_released_as_it_is() -> None:
     rows = tm.protect(table, schema.of(schema.values(), person=None), tm.Microaggregation(k=5), accept=accept)
     assert "alone by what is released as it is (1 column): 33.3 % of the people" in found(release, "how many records")
     assert "alone by what is released as it is (1 column): 0.0 % of the records" in found(rows, "how many records")
+
+
+@pytest.mark.parametrize("method", [tm.GroupPermutation(k=5), tm.ReverseMapping(tm.Microaggregation(k=5))], ids=str)
+def test_random_orders_say_how_much_of_a_group_one_person_has(method: tm.Method) -> None:
+    """Everybody has five equal rows: of the rows of a group nobody has more than five."""
+    who = np.repeat(np.arange(60), 5)
+    table = pa.table({"who": who, "age": (37.0 * who) % 101})
+    promise = "each released cell of age" if method.name == "group_permutation" else "probabilistic 5-anonymity"
+    release = tm.protect(table, AGES, method, seed=2**70)
+    assert "people" in found(release, promise)
+    (said,) = (one.promise for one in release.promise if one.promise.startswith(promise))
+    assert "of the rows of a group, nobody among the people has more than" in said
+    assert release.groups is not None
+    share = max(np.bincount(who[release.groups == group]).max() / (release.groups == group).sum()
+                for group in set(release.groups.tolist()))  # fmt: skip
+    assert f"more than {100 * share:.3g} %" in said
+    accept = [{"columns": ["age"], "reason": "groups of five rows are of one person"}]
+    rows = tm.protect(table, AGES.of(AGES.values(), person=None), method, seed=2**70, accept=accept)
+    assert not any("nobody among" in one.promise for one in rows.promise)

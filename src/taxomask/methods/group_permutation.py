@@ -13,13 +13,14 @@ from ..microdata import Column, ContinuousColumn, Microdata
 from ..microdata.alike import alike
 from ..microdata.combinations import combined
 from ..microdata.frames import Frame
+from ..microdata.people import class_owners
 from ..partition import Groups, Ordinal
 from ._grouped import Grouped
 from ._kept import differs, released_column
 from ._ranks import random_order
 from .base import Check, Masked, Promise
 from .microaggregation import BlockSize, GroupSize
-from .promises import Permutation
+from .promises import Permutation, of_people
 
 __all__ = ["EqualChances", "GroupPermutation"]
 
@@ -116,7 +117,9 @@ class EqualChances(Promise):
 
     It is checked that the groups are large enough, that each holds exactly the values that were in it, and that these
     stand where the generator has put them: no later step may move them. Nothing is said of what else an intruder knows,
-    such as whose the other cells of a group are, nor of columns that are not permuted.
+    such as whose the other cells of a group are, nor of columns that are not permuted. Where the schema names a person,
+    or a household, a group has k different ones, and the largest share that one has of its rows is stated: a cell
+    belongs to that one with that probability.
     """
 
     k: int
@@ -124,7 +127,7 @@ class EqualChances(Promise):
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert masked.groups is not None
-        sizes = masked.groups.sizes
+        sizes = class_owners(masked.groups.numbers, original.units)
         smallest = int(sizes.min())
         differ, moved = [], 0
         for name in self.attributes:
@@ -142,9 +145,9 @@ class EqualChances(Promise):
             inside = f"other values in groups: {', '.join(differ) or 'none'}; moved afterwards: {moved} columns"
         return Check(
             f"each released cell of {', '.join(self.attributes)} belongs to each record of its group with equal "
-            f"probability, at most 1/k = 1/{self.k}{beyond}",
+            f"probability, at most 1/k = 1/{self.k}{of_people(original, masked.groups.numbers)}{beyond}",
             smallest >= self.k and not differ and not moved,
-            f"the smallest of {len(sizes):,} groups has {smallest:,} records; {inside}",
+            f"the smallest of {len(sizes):,} groups has {smallest:,} {original.unit}; {inside}",
         )
 
     def settled(self, masked: Masked) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from ..microdata.coding import code
 from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
 from ..microdata.meanings import by_meaning
-from ..microdata.people import class_owners
+from ..microdata.people import class_owners, largest_share
 from ..partition import Groups
 from ..semantics import earth_mover
 from ._classes import cells
@@ -58,6 +58,14 @@ class KAnonymity(Promise):
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes
+
+
+def of_people(original: Microdata, classes: NDArray[np.int64] | NDArray[np.int32]) -> str:
+    """What a promise about the records of a class has to say of people who may have several of them."""
+    if original.units is None:
+        return ""
+    share = largest_share(classes, original.units)
+    return f"; of the rows of a group, nobody among the {original.unit} has more than {100 * share:.3g} %"
 
 
 def _class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
