@@ -9,7 +9,7 @@ import typer
 
 from .show import print_facts, print_json, progress_bar
 
-__all__ = ["Household", "Person", "PlanFile", "Quiet", "protect"]
+__all__ = ["Household", "Person", "PlanFile", "PopulationSize", "Quiet", "SamplingWeight", "protect"]
 
 PlanFile = Annotated[Path, typer.Option("--plan", "-p", help="The plan, a YAML file; `taxomask inspect` drafts one.")]
 Person = Annotated[
@@ -18,6 +18,13 @@ Person = Annotated[
 ]
 Household = Annotated[
     str | None, typer.Option(help="The column, an identifier, that names the household of a row: k counts households.")
+]
+SamplingWeight = Annotated[
+    str | None,
+    typer.Option(help="The column of numbers that says for how many people of the population a row stands."),
+]
+PopulationSize = Annotated[
+    int | None, typer.Option(min=1, help="How many people the population has that the table is a sample of.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
 
@@ -37,6 +44,8 @@ def protect(
     ] = None,
     person: Person = None,
     household: Household = None,
+    sampling_weight: SamplingWeight = None,
+    population_size: PopulationSize = None,
     engine: Annotated[
         str | None, typer.Option(help="Where the work is done: memory, local (from files) or dask (a cluster).")
     ] = None,
@@ -56,7 +65,9 @@ def protect(
     from ..plan import Plan
     from ..plan.run import run
 
-    read = Plan.read(plan, outside=outside).counting(person=person, household=household)
+    read = Plan.read(plan, outside=outside).counting(
+        person=person, household=household, sampling_weight=sampling_weight, population_size=population_size
+    )
     if seed is not None:
         read = read.model_copy(update={"seed": seed})
     read = read.on(engine, scheduler=scheduler, workers=workers)

@@ -5,5 +5,10 @@ from __future__ import annotations
 from ..measures import Risk
 from .evaluation import Evaluation, evaluate, measured, summary
 from .headline import HEADLINE, Summary, headline_figure
+from .records_at_risk import RecordsAtRisk
+from .table_risk import TableRisk, table_risk
 
-__all__ = ["HEADLINE", "Evaluation", "Risk", "Summary", "evaluate", "headline_figure", "measured", "summary"]
+__all__ = [
+    "HEADLINE", "Evaluation", "RecordsAtRisk", "Risk", "Summary", "TableRisk", "evaluate", "headline_figure",
+    "measured", "summary", "table_risk",
+]  # fmt: skip

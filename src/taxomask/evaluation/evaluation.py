@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,6 +28,7 @@ from ..microdata.alike import alike
 from ..microdata.frames import Frame, of_kind
 from ..report.figures import number
 from .headline import HEADLINE, Summary, disclosure_risk, summed_up
+from .records_at_risk import RecordsAtRisk, records_at_risk
 
 __all__ = ["Evaluation", "Risk", "Summary", "evaluate", "measured", "summary"]
 
@@ -65,7 +67,14 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """All numbers in plain values, for JSON; ``papers`` has those with a name in the papers once more, by it."""
         values = self._values()
-        return {**values, "papers": _in_papers(values), **({"failed": dict(self.failed)} if self.failed else {})}
+        risky = {} if self.records_at_risk is None else {"records_at_risk": self.records_at_risk.to_dict()}
+        failed = {"failed": dict(self.failed)} if self.failed else {}
+        return {**values, **risky, "papers": _in_papers(values), **failed}
+
+    @cached_property
+    def records_at_risk(self) -> RecordsAtRisk | None:
+        """The chance to find each record, before and after, and what makes it so; None if records are not linked."""
+        return records_at_risk(self)
 
     def figures(self) -> Iterator[tuple[str, str, Figure, float | None]]:
         """Every figure, those of single columns one by one: where it stands, its title, its words and its value."""

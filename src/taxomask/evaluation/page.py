@@ -25,6 +25,7 @@ __all__ = ["page"]
 BINS, BARS, LEVELS = 30, 12, 3
 TOGETHER = 12  # columns whose correlations can be read side by side
 NAMED = 6  # columns that are named in a sentence
+WORST_RECORDS, EASY = 10, 0.2  # records that are listed, and from which chance on
 _OF_CLASSES = ("risk.classes.", "risk.reidentification.", "risk.diversity.", "risk.closeness.")
 # Figures of single columns that have a table of their own, with more about them; those of all others are listed.
 _IN_TABLES = ("risk.intervals.attributes.*.value", "risk.rank_correlation.*.value", "risk.change_in_rank.*.mean",
@@ -189,12 +190,56 @@ def _most_changed(names: list[str], each: Mapping[tuple[str, str], float]) -> li
 
 
 def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
-    makers = (_attacks, _ranks, _changes_in_rank, _classes, _moments, _measures, _failed)
+    makers = (
+        _records_at_risk,
+        _worst_records,
+        _attacks,
+        _ranks,
+        _changes_in_rank,
+        _classes,
+        _moments,
+        _measures,
+        _failed,
+    )
     return [section for section in (make(evaluation) for make in makers) if section["rows"]]
 
 
 def _row(name: str, *cells: Any, about: str = "") -> dict[str, Any]:
     return {"name": name, "about": about, "cells": cells}
+
+
+def _records_at_risk(evaluation: Evaluation) -> dict[str, Any]:
+    risky = evaluation.records_at_risk
+    unit = "records" if risky is None else risky.unit
+    rows = {} if risky is None else risky.histogram
+    return {
+        "title": f"{unit.capitalize()} at risk",
+        "about": f"How many {unit} are found with which chance. Before: by somebody who knows all quasi-identifiers of "
+        f"the original table, one over the people of the class. After: by the best attacker on each of the {unit}.",
+        "header": ["chance", "before", "after"],
+        "rows": [_row(name, one["before"], one["after"]) for name, one in rows.items()],
+    }
+
+
+def _worst_records(evaluation: Evaluation) -> dict[str, Any]:
+    risky = evaluation.records_at_risk
+    worst = [] if risky is None else [one for one in risky.worst(WORST_RECORDS) if (one["after"] or 0) > EASY]
+    return {
+        "title": "Who is found most easily",
+        "about": f"The {WORST_RECORDS} worst of the records that are found with a chance above {EASY:g}: their rows in "
+        "the original table, and the smallest set of columns that singles them out, if few do.",
+        "header": ["row", "before", "after", "singled out by", "before, by"],
+        "rows": [
+            _row(
+                f"{one['row']:,}",
+                one["before"],
+                one["after"],
+                ", ".join(one["columns"]) or "–",
+                ", ".join(one["columns_before"]) or "–",
+            )
+            for one in worst
+        ],
+    }
 
 
 def _attacks(evaluation: Evaluation) -> dict[str, Any]:

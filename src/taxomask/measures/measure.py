@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..engines import Engine
 from ..methods import Progress
 from ..microdata import Column, Kind, Microdata, Role
+from ..microdata.class_risk import survey_weights
 from .side_by_side import same_values
 
 __all__ = ["CATEGORIES", "Figure", "Measure", "Tables", "telling", "value_at"]
@@ -98,9 +99,7 @@ class Tables:
         """
         if self.weights is not None:
             return self.weights
-        if self._weights is not None or self.fraction is None:
-            return self._weights
-        return np.full(self.released.n, 1 / self.fraction)
+        return survey_weights(self.original if self.linked else self.released)
 
     @property
     def _weights(self) -> NDArray[np.float64] | None:

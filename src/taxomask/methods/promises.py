@@ -29,6 +29,7 @@ __all__ = [
     "Permutation",
     "TCloseness",
     "WithinRadius",
+    "class_sizes",
     "multiset",
 ]
 
@@ -46,7 +47,7 @@ class KAnonymity(Promise):
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         keys = combined((released.distinct(name).codes for name in self.attributes), released.n)
-        sizes = _class_sizes(keys, original.units)
+        sizes = class_sizes(keys, original.units)
         smallest = int(sizes.min()) if len(sizes) else self.k
         listed, unit = ", ".join(self.attributes), original.unit
         different = "" if unit == "records" else "different "
@@ -64,11 +65,11 @@ def of_people(original: Microdata, classes: NDArray[np.int64] | NDArray[np.int32
     """What a promise about the records of a class has to say of people who may have several of them."""
     if original.units is None:
         return ""
-    share = largest_share(classes, original.units)
-    return f"; of the rows of a group, nobody among the {original.unit} has more than {100 * share:.3g} %"
+    share = np.ceil(1000 * largest_share(classes, original.units)) / 10
+    return f"; nobody owns more than {share:.1f} % of the records of a class, counted in {original.unit}"
 
 
-def _class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
     """How many records each class has, given a key for each record; or how many different people or households."""
     if units is not None:
         return class_owners(np.unique(keys, return_inverse=True)[1], units)

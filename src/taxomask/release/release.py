@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._support.showing import few, line, view
 from ..engines import Engine, Memory
+from ..errors import DataError
 from ..evaluation import Evaluation, measured
 from ..methods import Check, Masked, Method, Progress, Promise
 from ..microdata import Microdata
@@ -219,6 +220,28 @@ class Release:
         engine = self._engine if progress is None else self._engine.telling(progress)
         both = self.original, self.released
         return measured(*both, self.protected, linked=self.linked, engine=engine, seed=seed)
+
+    def records_at_risk(self, most: int | None = 100, *, seed: int = 0, progress: Progress | None = None) -> Any:
+        """The records that are found most easily, worst first, for the custodian alone: a table of the caller's kind.
+
+        For each its ``row`` in the original table, from 1, the chance to be found ``before`` and ``after``, by which
+        ``attacker``, and the smallest set of ``columns`` (``columns_before``) that singles it out, if few do. More is
+        in ``evaluate().records_at_risk``.
+
+        Parameters
+        ----------
+        most
+            How many; None for all.
+        seed, progress
+            As of `evaluate`, which this takes as long as.
+        """
+        found = self.evaluate(seed=seed, progress=progress).records_at_risk
+        if found is None:
+            raise DataError(
+                "the records of this release are not linked to original ones, so that none of them can be found.",
+                hint="For a synthetic table look at evaluate().risk.",
+            )
+        return found.to_frame(most)
 
     def write(
         self,
