@@ -18,6 +18,7 @@ from ..microdata import Microdata
 from ..microdata.frames import Frame
 from ..partition import Groups
 from ._transition import Transition
+from .likelihood import Likelihood, by_transition
 
 __all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "check", "chosen"]
 
@@ -140,6 +141,21 @@ class Method(ABC):
     def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
         """The attributes whose means and variances are kept exactly: rounded only if the schema gives decimals."""
         return ()
+
+    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood | None:
+        """How likely the cells that the method releases are, given the original ones; None if there is no closed form.
+
+        For the columns that it protects, whose categories are numbered alike in both tables. Whoever knows the method
+        and its parameters, but not the seed, can compute it: see `taxomask.measures.risk.attackers`. By default it is
+        made of the tables of `transition`, if all columns have one.
+        """
+        found = []
+        for name in self.protects(original):
+            transition = self.transition(original, name)
+            if transition is None:
+                return None
+            found.append(by_transition(transition, original.columns[name], released.columns[name]))
+        return tuple(found)
 
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         """The same work as methods that do not depend on each other; one for each attribute, where that is so."""

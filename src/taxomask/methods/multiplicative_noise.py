@@ -15,6 +15,7 @@ from ..microdata.frames import Frame
 from ._attributes import treatable
 from ._kept import MissingStays, released_column
 from .base import Check, Limits, Masked, Method, Progress, Promise
+from .likelihood import CodeEvidence, Evidence, Likelihood, NumberEvidence, grid, same_presence
 
 __all__ = ["KeptSigns", "MultiplicativeNoise"]
 
@@ -85,6 +86,15 @@ class MultiplicativeNoise(Method):
         signs = (KeptSigns(names),) if self.distribution == "lognormal" else ()
         return (MissingStays(names), *signs)
 
+    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood:
+        """Normal: of the logarithms if factors are lognormal, else of the values; rounding counts as a little noise."""
+        found: list[Evidence] = []
+        for name in self._attributes(original):
+            x, y = original.columns[name], released.columns[name]
+            made = _of_logarithms if self.distribution == "lognormal" else _of_values
+            found += [same_presence(x, y), *made(x.numbers(), y.numbers(), self.amount)]
+        return tuple(found)
+
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
@@ -97,6 +107,26 @@ class MultiplicativeNoise(Method):
                 hint="Use Noise, or name other numbers in attributes=[…].",
             )
         return names
+
+
+def _of_logarithms(x: Float, y: Float, amount: float) -> list[Evidence]:
+    """log y - log x is normal with mean -σ²/2 and variance σ² = log(1 + amount²); signs and zeros stay."""
+    spread = np.log1p(amount**2)
+    one = np.ones(len(x))
+    signs = [np.where(np.isnan(values), 0.0, np.sign(values)).astype(np.int32) for values in (y, x)]
+    size = [np.where(sign != 0, np.abs(values), 1.0) for sign, values in zip(signs, (y, x), strict=True)]
+    there, here = np.log(size[0]), np.where(signs[1] != 0, np.log(size[1]) - spread / 2, 0.0)
+    precision = np.where(signs[0] != 0, 1 / (spread + np.square(grid(y) / size[0]) / 12), 0.0)
+    return [CodeEvidence(signs[0], signs[1]), NumberEvidence(there, here, precision, one)]
+
+
+def _of_values(x: Float, y: Float, amount: float) -> list[Evidence]:
+    """y is normal with mean x and variance (amount·x)²."""
+    present = x[~np.isnan(x)]
+    least = max(grid(y) ** 2 / 12, (1e-9 * float(np.abs(present).max(initial=1.0))) ** 2)
+    variance = np.where(np.isnan(x), 1.0, np.square(amount * np.nan_to_num(x)) + least)
+    there, here, one = np.nan_to_num(y), np.nan_to_num(x), (~np.isnan(y)).astype(float)
+    return [NumberEvidence(there, here, one, 1 / variance, np.where(np.isnan(x), 0.0, -np.log(variance) / 2))]
 
 
 def _with_signs(before: Float, after: Float, grain: float) -> Float:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from ..microdata.frames import Frame
 from ._attributes import too_coarse, treatable
 from ._kept import MissingStays, released_column
 from .base import Check, Masked, Method, Progress, Promise
+from .likelihood import CodeEvidence, Evidence, Likelihood, NumberEvidence, grid, same_presence, unchanged
 from .promises import half_units, moment_differences
 
 __all__ = ["KeptMoments", "Noise"]
@@ -99,6 +100,48 @@ class Noise(Method):
         if self.correlated:
             return (self,)
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
+
+    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood:
+        """Normal, with the rounding of what is released as a little more noise.
+
+        Where moments are kept, what comes out is the noisy value drawn in by 1 / √(1 + amount²), nearly: the factor
+        that is found in the sample is taken for the one that is expected. With correlated noise, ordered categories
+        count as numbers that were rounded.
+        """
+        names = self._attributes(original)
+        pairs = {name: (original.columns[name], released.columns[name]) for name in names}
+        size = {name: _deviation(x.numbers()) for name, (x, _) in pairs.items()}
+        parts: list[Evidence] = [unchanged(*pairs[name]) for name in names if size[name] == 0]
+        varying = [name for name in names if size[name] > 0]
+        if not self.correlated:
+            scale = [name for name in varying if not isinstance(pairs[name][0], ContinuousColumn)]
+            parts += [_on_a_scale(*pairs[name], self.amount * size[name]) for name in scale]
+            for name in varying:
+                if name not in scale:
+                    parts += self._normal(original, {name: pairs[name]}, np.ones((1, 1)))
+            return tuple(parts)
+        if varying:
+            numbers = below_one(np.column_stack([pairs[name][0].numbers() for name in varying]))[0]
+            correlations = _correlations(numbers[_complete(numbers)])
+            parts += self._normal(original, {name: pairs[name] for name in varying}, correlations)
+        return tuple(parts)
+
+    def _normal(
+        self, original: Microdata, pairs: Mapping[str, tuple[Column, Column]], correlations: Float
+    ) -> list[Evidence]:
+        """The evidence of some columns together, in coordinates in which their noise is independent with variance 1."""
+        kept = {name for block in self._blocks(original) for name in block}
+        before, after = (np.column_stack([pair[side].numbers() for pair in pairs.values()]) for side in (0, 1))
+        size = np.array([_deviation(column) for column in before.T])
+        drawn_in = np.array([1 / np.sqrt(1 + self.amount**2) if name in kept else 1.0 for name in pairs])
+        middle = np.nanmean(before, axis=0)
+        rounding = np.array([grid(column) for column in after.T]) / size
+        spread = self.amount**2 * correlations * np.outer(drawn_in, drawn_in) + np.diag(np.square(rounding) / 12)
+        x, y = (before - middle) / size * drawn_in, (after - middle) / size
+        here, there = _whitened(x, spread), _whitened(y, spread)
+        one = np.ones(len(x))
+        each = [NumberEvidence(v, u, one, one) for u, v in zip(here.T, there.T, strict=True)]
+        return [*(same_presence(*pair) for pair in pairs.values()), *each]
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.CONTINUOUS, Kind.ORDINAL), self.name)
@@ -208,6 +251,41 @@ def _root(matrix: Float) -> tuple[Float, Float]:
     roots = np.sqrt(np.where(values > 1e-12 * values.max(), values, 0.0))
     inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
     return (vectors * roots) @ vectors.T, (vectors * inverse) @ vectors.T
+
+
+def _whitened(values: Float, covariance: Float) -> Float:
+    """Coordinates in which noise of this covariance is independent with variance 1, by what is there in each row.
+
+    Rows with the same cells missing are treated alike; what is left of their coordinates is 0. A direction without
+    noise has almost none, so that it decides.
+    """
+    present = ~np.isnan(values)
+    out = np.zeros_like(values)
+    patterns, which = np.unique(present, axis=0, return_inverse=True)
+    for place, pattern in enumerate(patterns):
+        rows, columns = np.flatnonzero(which.ravel() == place), np.flatnonzero(pattern)
+        if len(columns):
+            found, vectors = np.linalg.eigh(covariance[np.ix_(columns, columns)])
+            root = vectors / np.sqrt(np.maximum(found, 1e-9))
+            out[rows, : len(columns)] = np.einsum("ij,jk->ik", values[np.ix_(rows, columns)], root)
+    return out
+
+
+def _on_a_scale(original: Column, released: Column, deviation: float) -> Evidence:
+    """Noise on positions, rounded and cut off at the ends: the chance of each position given each."""
+    from scipy.special import ndtr
+
+    assert not isinstance(original, ContinuousColumn)
+    assert not isinstance(released, ContinuousColumn)
+    size = len(original.categories)
+    edges = np.concatenate([[-np.inf], np.arange(size - 1) + 0.5, [np.inf]])
+    chance = np.diff(ndtr((edges[:, None] - np.arange(size)) / deviation), axis=0)
+    with np.errstate(divide="ignore"):
+        log = np.full((size + 1, size + 1), -np.inf)
+        log[:size, :size] = np.log(chance)
+    log[size, size] = 0.0  # missing stays missing
+    there, here = (np.where(one.missing, size, one.codes).astype(np.int32) for one in (released, original))
+    return CodeEvidence(there, here, log)
 
 
 def _correlations(values: Float) -> Float:
