@@ -15,7 +15,7 @@ from ..microdata.coding import code
 from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
 from ..microdata.meanings import by_meaning
-from ..microdata.people import class_owners
+from ..microdata.people import class_owners, largest_share
 from ..partition import Groups
 from ..semantics import earth_mover
 from ._classes import cells
@@ -78,6 +78,14 @@ class KAnonymity(Promise):
 
 def _codes(frame: Frame, name: str) -> NDArray[np.int32]:
     return frame.distinct(name).codes
+
+
+def of_people(original: Microdata, classes: NDArray[np.int64] | NDArray[np.int32]) -> str:
+    """What a promise about the records of a class has to say of people who may have several of them."""
+    if original.units is None:
+        return ""
+    share = np.ceil(1000 * largest_share(classes, original.units)) / 10
+    return f"; nobody owns more than {share:.1f} % of the records of a class, counted in {original.unit}"
 
 
 def class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
