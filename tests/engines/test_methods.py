@@ -27,6 +27,8 @@ CASES: dict[str, Method] = {
     "MicroHybrid in blocks, moments": tm.MicroHybrid(**BLOCKS, synthesis="moments", attributes=(*NUMBERS, "dx", "sex")),
     "group permutation": tm.GroupPermutation(4),
     "group permutation in blocks": tm.GroupPermutation(**BLOCKS, algorithm="refined", steps=400),
+    "individual ranking": tm.IndividualRanking(4, attributes=(*NUMBERS, "born", "grade", "dx")),
+    "microaggregation of one number": tm.Microaggregation(4, attributes=("income",), block_size=60),
     "shuffling": tm.Shuffling(),
     "shuffling, given mixed": tm.Shuffling(attributes=("dx", "pay", "job"), given=("age", "grade", "region", "sex")),
     "shuffling, paper": tm.Shuffling(attributes=("pay",), given=(), ties="paper"),
