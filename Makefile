@@ -2,6 +2,8 @@
 # make test    set up, run the tests (the long ones left out)
 # make papers  recompute the tables of the papers, write docs/papers
 # make fuzz    damage files and try random calls for half an hour
+# make docs    build the site of the documentation in site/
+# make package build wheel and source archive in dist/, and try them in an empty environment
 # make test-all, make lint, make bench
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOGETHER := --numprocesses logical --maxprocesses 4 --dist loadscope
 
-.PHONY: demo test test-all lint format bench papers fuzz clean
+.PHONY: demo test test-all lint format bench papers fuzz docs package clean
 
 demo: $(READY)
 	@$(BIN)/taxomask demo
@@ -37,6 +39,13 @@ bench: $(READY)
 papers: $(READY)
 	$(BIN)/python -m papers
 
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+package: $(READY)
+	tools/try-package $(BIN)/python
+
 FUZZ_SECONDS ?= 1800
 FUZZ_SEED ?= $(shell date +%s)
 FUZZ_PROCESSES ?= $(shell cores=$$(nproc); echo $$((cores > 2 ? cores - 1 : 1)))
@@ -48,10 +57,10 @@ fuzz: $(READY)
 # Kernels are compiled here, once, so that no user waits for it later.
 $(READY): pyproject.toml tools/make-venv $(shell find src -name '_*kernels.py')
 	tools/make-venv $(PYTHON) $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,dev,docs]"
 	$(BIN)/python -c "from taxomask._support.compiling import compile_all; compile_all()"
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) .pytest_cache .hypothesis .mypy_cache .ruff_cache site dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

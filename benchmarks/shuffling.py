@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 import taxomask as tm
 from measuring import Case, best, run, timed
 from synthetic import random_taxonomy
+from taxomask._support.sorting import centred_ranks, stable_order
 from taxomask.methods import Masked, Method
-from taxomask.methods._ranks import centred_ranks, stable_order
 from taxomask.methods.reverse_mapping import ReverseMapping
 from taxomask.methods.shuffling import Shuffling
 from taxomask.microdata import read_table

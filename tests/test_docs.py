@@ -73,3 +73,19 @@ def test_every_method_to_begin_with_is_one() -> None:
     assert len(entries) > 8
     for entry in entries:
         Plan.from_dict({"attributes": [{"name": "age", "role": "other"}], "method": yaml.safe_load(entry)})
+
+
+def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = sorted(tmp_path.rglob("*.html"))
+    built = {page.relative_to(tmp_path).as_posix() for page in pages}
+    expected = {page.relative_to(DOCS).as_posix() for page in PAGES}
+    assert {one.replace("README.md", "index.md").replace(".md", ".html") for one in expected} <= built
+    for page in pages:
+        loaded = re.findall(r"<(?:script|img|iframe|source)[^>]+src=\"?([^\"\s>]+)", page.read_text(encoding="utf-8"))
+        loaded += re.findall(
+            r"<link[^>]+rel=\"?stylesheet\"?[^>]*href=\"?([^\"\s>]+)", page.read_text(encoding="utf-8")
+        )
+        assert [one for one in loaded if "//" in one] == []

@@ -5,8 +5,9 @@ Every message says what is wrong (file, column, row, value) and ends in a hint: 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 __all__ = [
     "DataError",
@@ -58,7 +59,16 @@ class PlanError(TaxomaskError, ValueError):
 
 
 class PromiseError(TaxomaskError, RuntimeError):
-    """A promise does not hold on the data about to be released; nothing was written."""
+    """A promise does not hold on the data about to be released; nothing was written.
+
+    Attributes
+    ----------
+    leaks
+        What the leak check found and nobody accepted: for each finding the columns, the column that they tell
+        (``of``) and what was found, in words.
+    """
+
+    leaks: tuple[Mapping[str, Any], ...] = ()
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from taxomask.errors import DataError
+from taxomask.microdata import Column
 
 Array = np.ndarray[Any, Any]
 
@@ -60,3 +61,20 @@ def note(folder: str, number: int) -> int:
 
 def ask_for_too_much(number: int) -> int:
     return len(np.empty(1 << 55))
+
+
+def doubled_from(array: Array, rows: range) -> tuple[Array, int]:
+    """The rows of a chunk, and where it begins."""
+    return 2 * array, rows.start
+
+
+def with_noise(array: Array, amount: float, rng: np.random.Generator) -> Array:
+    return array + amount * rng.standard_normal(len(array))
+
+
+def opposite(column: Column) -> Column:
+    return column.with_cells(-column.cells)
+
+
+def total(array: Array) -> float:
+    return float(array.sum())

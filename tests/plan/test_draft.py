@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
@@ -12,6 +13,7 @@ import yaml
 import taxomask as tm
 from taxomask import examples
 from taxomask.microdata.files import open_table, read_table, write_table
+from taxomask.microdata.recognition import whose
 from taxomask.plan import Plan
 from taxomask.plan.draft import draft_plan, draft_schema
 
@@ -94,15 +96,68 @@ def test_a_file_is_read_column_by_column(tmp_path: Path, monkeypatch: pytest.Mon
     read = source.read
     monkeypatch.setattr(source, "read", lambda columns=None: asked.append(columns) or read(columns))
     assert draft_schema(source).to_dict() == draft_schema(table).to_dict()
-    assert asked == [[name] for name in table.column_names]
+    assert asked == [
+        *([name] for name in table.column_names),
+        ["id"],
+    ]  # once more: does it name people of several rows?
 
 
 def test_a_description_is_told_of_once() -> None:
     table = texts(icd=["I10", "E11", "J45"] * 10, icd_text=["high pressure", "diabetes", "asthma"] * 10)
     schema = draft_schema(table)
-    assert list(schema) == ["icd_text", "icd"]
-    assert (schema["icd_text"].role, schema["icd"].role) == ("undecided", "confidential")
+    assert (schema["icd_text"].role, schema["icd"].role) == ("other", "confidential")
+    assert schema["icd_text"].follows == "icd"
     assert schema["icd_text"].note.count("seems to describe 'icd'") == 1
+
+
+def belonging() -> pa.Table:
+    rng = np.random.default_rng(4)
+    icd, city, day = rng.integers(0, 12, 400), rng.integers(0, 20, 400), rng.integers(0, 90, 400)
+    return texts(
+        age=[str(one) for one in rng.integers(20, 60, 400)],
+        icd=[f"I{10 + one}" for one in icd],
+        icd_text=[f"disease {one}" for one in icd],
+        city=[f"city {one}" for one in city],
+        district=[f"district {one // 4}" for one in city],
+        region=[f"region {one // 8}" for one in city],
+        admission_date=[f"{1 + one % 28}.{1 + one % 12}.{2001 + one % 5}" for one in day],
+        admission_year=[str(2001 + one % 5) for one in day],
+        drug_code=[f"D{one}" for one in icd],
+        drug_name=[f"drug {one}" for one in rng.permutation(icd)],  # its name, but not in this table
+    )
+
+
+def test_what_belongs_to_another_column_follows_it_if_the_table_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "stays.csv"
+    write_table(belonging(), path)
+    schema = draft_schema(open_table(path, text=True), beside=path)
+    assert {name: one.follows for name, one in schema.items() if one.follows} == {
+        "icd_text": "icd", "district": "city", "region": "district", "admission_year": "admission_date",
+    }  # fmt: skip
+    assert schema["drug_name"].role == "undecided"
+    assert "goes with 'city' in 100 % of the records" in schema["district"].note
+    (tmp_path / "plan.yaml").write_text(draft_plan(schema.decide({"*": "confidential"}), str(path), tmp_path))
+    tm.run(tmp_path / "plan.yaml", output=str(tmp_path / "out.csv"))
+    out = read_table(tmp_path / "out.csv", text=True)
+    assert all(row["icd_text"] == f"disease {int(row['icd'][1:]) - 10}" for row in out.to_pylist())
+    assert all(row["district"] == f"district {int(row['city'][5:]) // 4}" for row in out.to_pylist())
+
+
+def test_what_a_person_decided_stays() -> None:
+    schema = draft_schema(belonging(), roles={"icd_text": "confidential", "district": "other", "*": "other"})
+    assert (schema["icd_text"].role, schema["icd_text"].follows) == ("confidential", None)
+    assert (schema["district"].role, schema["district"].follows) == ("other", None)
+    assert schema["region"].follows == "city"
+    assert schema["drug_name"].role == "other"
+
+
+def test_nothing_follows_an_identifier_or_a_number() -> None:
+    n = 60
+    table = texts(
+        patient_id=[f"P{i // 4}" for i in range(n)], patient_id_text=[f"patient {i // 4}" for i in range(n)],
+        code=[str(i % 7) for i in range(n)], code_text=["the same"] * n,
+    )  # fmt: skip
+    assert not any(one.follows for one in draft_schema(table).values())
 
 
 def test_dates_of_a_file_are_numbers_if_it_is_read_with_types(tmp_path: Path) -> None:
@@ -130,3 +185,46 @@ def test_nothing_is_released_while_a_column_is_undecided(tmp_path: Path) -> None
     decided = draft_schema(table, roles={"x": "confidential", "*": "other"})
     (tmp_path / "plan.yaml").write_text(draft_plan(decided, str(path), tmp_path))
     tm.run(tmp_path / "plan.yaml", output=str(tmp_path / "out.csv"))
+
+
+def test_whose_a_row_is_is_proposed(tmp_path: Path) -> None:
+    table = texts(
+        encounter_id=[f"e{row}" for row in range(40)],
+        patient_nbr=[f"p{row // 3}" for row in range(40)],
+        household_id=[f"h{row // 9}" for row in range(40)],
+        age=[str(20 + row % 17) for row in range(40)],
+    )
+    schema = draft_schema(table)
+    assert schema.about_people() == {"person": "patient_nbr", "household": "household_id"}
+    (tmp_path / "plan.yaml").write_text(draft_plan(schema, str(tmp_path / "table.csv"), tmp_path), encoding="utf-8")
+    assert Plan.read(tmp_path / "plan.yaml").attributes.about_people() == schema.about_people()
+    assert draft_schema(table.drop_columns(["household_id"])).about_people() == {"person": "patient_nbr"}
+    assert draft_schema(table.select(["encounter_id", "age"])).about_people() == {}
+    told = draft_schema(table, people={"person": "encounter_id", "household": None})
+    assert told.about_people() == {"person": "encounter_id", "household": "household_id"}
+
+
+def test_who_is_told_becomes_an_identifier() -> None:
+    table = texts(unit=["a", "b", "a"] * 10, age=[str(20 + row) for row in range(30)])
+    assert str(draft_schema(table)["unit"].role) != "identifier"
+    schema = draft_schema(table, people={"person": "unit"})
+    assert schema.person == "unit"
+    assert str(schema["unit"].role) == "identifier"
+    with pytest.raises(tm.SchemaError, match="there is no column 'units'"):
+        draft_schema(table, people={"person": "units"})
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["PatientID", "FallNr"], {"person": "PatientID"}),
+        (["mrn", "name"], {"person": "mrn"}),
+        (["hhid", "pid"], {"person": "pid", "household": "hhid"}),
+        (["num_haushalt", "email"], {"household": "num_haushalt"}),
+        (["visit_id", "account_no", "phone"], {}),
+        (["id", "subject"], {"person": "subject"}),
+        (["row_id", "id"], {"person": "id"}),
+    ],
+)
+def test_whose(names: list[str], found: dict[str, str]) -> None:
+    assert whose(names) == found

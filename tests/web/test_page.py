@@ -214,6 +214,54 @@ def test_what_was_not_recognised_comes_first_and_has_to_be_decided(
         page.errors[:] = [one for one in page.errors if "400" not in one]  # Chromium notes answers that say no
 
 
+def test_what_lets_something_out_can_follow_be_left_out_or_be_accepted(
+    server: Server, browser: Any, tmp_path: Path
+) -> None:
+    table = tmp_path / "stays.csv"
+    codes = [(7 * i + i // 9) % 12 for i in range(300)]
+    rows = [f"{20 + i % 31},D{code:02},disease {code},code {code}!,ward {code}" for i, code in enumerate(codes)]
+    table.write_text("age,dx,dx_text,dx_long,ward\n" + "\n".join(rows) + "\n")
+    with opened(browser, server) as page:
+        page.set_input_files("#file", table)
+        page.get_by_role("heading", name="What are the columns?").wait_for()
+        role(page, "age", "Confidential").check()
+        role(page, "dx", "Quasi-identifier").check()
+        page.get_by_label("Kind of dx", exact=True).select_option("nominal")
+        for name in ("dx_text", "dx_long", "ward"):
+            role(page, name, "Other").check()
+            page.get_by_label(f"What {name} follows").select_option("")
+        page.get_by_role("button", name="Next: protect it").click()
+        page.get_by_label("Pram", exact=False).first.check()
+        protect(page)
+        page.get_by_role("heading", name="Something else lets it out").wait_for()
+        assert accessible(page) == []
+        assert page.locator(".leak h2").all_inner_texts() == ["dx_text", "dx_long", "ward"]
+        page.reload()  # what was found is found again
+        page.get_by_role("heading", name="Something else lets it out").wait_for()
+        again = page.get_by_role("button", name="Protect it again")
+        page.get_by_role("region", name="dx_text").get_by_label("Let it follow dx").check()
+        page.get_by_role("region", name="dx_long").get_by_label("Leave it out").check()
+        page.get_by_role("region", name="ward").get_by_label("Accept it").check()
+        again.click()
+        page.get_by_role("alert").get_by_text("Say what to do about ward.").wait_for()  # no reason yet
+        page.get_by_label("Why ward may be released nevertheless").fill("wards are public")
+        again.click()
+        looked(page)
+        page.get_by_text("Accepted: ward: wards are public.").first.wait_for()
+        page.get_by_role("button", name="Next: release it").click()
+        lines = downloaded(page, "protected.csv", tmp_path).decode().split("\n")[:-1]
+        assert lines[0] == "age,dx,dx_text,ward"
+        cells = [line.split(",") for line in lines[1:]]
+        assert all(text == f"disease {int(code[1:])}" for _, code, text, _ in cells)
+        assert not all(ward == f"ward {int(code[1:])}" for _, code, _, ward in cells)
+        assert b"wards are public" in downloaded(page, "protected.note.md", tmp_path)
+        plan = downloaded(page, "plan.yaml", tmp_path).decode()
+        assert "follows: dx" in plan
+        assert "wards are public" in plan
+        page.goto(f"{server.origin}/#/describe/{page.url.split('/')[5]}")
+        assert page.get_by_label("What dx_text follows").input_value() == "dx"
+
+
 def test_decimals_of_a_column(server: Server, browser: Any, tmp_path: Path) -> None:
     table = tmp_path / "ages.csv"
     table.write_text("age\n" + "".join(f"{20 + i % 9}\n" for i in range(50)))
@@ -229,6 +277,31 @@ def test_decimals_of_a_column(server: Server, browser: Any, tmp_path: Path) -> N
         rows = downloaded(page, "protected.csv", tmp_path).decode().split()[1:]
         assert {len(row.partition(".")[2]) for row in rows} == {1}
         assert b"decimals: 1" in downloaded(page, "plan.yaml", tmp_path)
+
+
+def test_whose_a_row_is(server: Server, browser: Any, tmp_path: Path) -> None:
+    """Twelve people with five equal rows each: proposed, counted, and kept in the plan."""
+    table = tmp_path / "visits.csv"
+    rows = [f"p{row // 5},h{row // 20},{30 + row // 5}" for row in range(60)]
+    table.write_text("\n".join(["patient_id,household_id,age", *rows]))
+    with opened(browser, server) as page:
+        page.get_by_label("Choose a file").set_input_files(table)
+        page.get_by_role("heading", name="What are the columns?").wait_for()
+        people = page.get_by_role("region", name="Whose is a row?")
+        assert people.get_by_label("The person of a row").input_value() == "patient_id"
+        assert people.get_by_label("The household of a row").input_value() == "household_id"
+        people.get_by_label("The household of a row").select_option("")
+        assert people.get_by_text("k different people").is_visible()
+        role(page, "household_id", "Other").check()
+        assert people.get_by_label("The household of a row").locator("option").count() == 2
+        role(page, "household_id", "Identifier").check()
+        page.reload()
+        assert people.get_by_label("The household of a row").input_value() == ""
+        assert accessible(page) == []
+        page.get_by_role("button", name="Next: protect it").click()
+        protect(page)
+        looked(page)
+        assert page.get_by_text("at least k = 5 different people share every combination of age").first.is_visible()
 
 
 def test_reload_cancel_and_error(server: Server, browser: Any) -> None:

@@ -49,11 +49,11 @@ def temporary_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text to a file that only its owner can read; an unfinished one is never seen."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file that only its owner can read; an unfinished one is never seen."""
     with temporary_file(path) as part:
         try:
-            part.write_text(text, encoding="utf-8")
+            part.write_bytes(content.encode() if isinstance(content, str) else content)
             flush(part)
             part.replace(path)
         except OSError as error:

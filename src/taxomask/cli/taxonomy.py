@@ -149,6 +149,49 @@ def distance(
     print(f"{distance}; the least common subsumer is {common} ({taxonomy[common].label}).")
 
 
+@app.command(name="from-columns")
+def from_columns(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table: a file of any format that is read.")],
+    columns: Annotated[
+        list[str], typer.Argument(metavar="COLUMN…", help="The column of the codes, that of their groups, and so on.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: an edge list in CSV.")],
+    label: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN=TEXT", help="The column that describes another; repeat it.")
+    ] = None,
+    missing: Annotated[list[str] | None, typer.Option(help="A value that means missing; repeat for several.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Make a taxonomy from columns of a table, the finest first, and write it to a file.
+
+    A code under several groups has several parents; a single row that contradicts many others is told as a likely slip.
+    """
+    from ..microdata import read_table
+    from ..taxonomy import Taxonomy
+
+    labels = dict(_pair(one) for one in label or ())
+    names = list(dict.fromkeys([*columns, *labels.values()]))
+    if output.exists() and not force:
+        raise DataError(f"{output} exists.", hint="Choose another name, or say --force.")
+    found = Taxonomy.from_columns(
+        read_table(data, names, text=True), columns, labels=labels, missing=("", *(missing or ()))
+    )
+    found.write(output)
+    several = sum(len(found.parents_of(i)) > 1 for i in range(len(found.ids)))
+    print(f"{output}: {found!r}")
+    print(f"{several:,} concepts have several parents.")
+    for slip in found.slips:
+        print(slip)
+    print(f"In a plan: taxonomy: {output}. Or without a file: taxonomy: {{from: [{', '.join(columns)}]}}.")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    column, equal, words = text.partition("=")
+    if not equal:
+        raise DataError(f"--label {text} names no column of texts.", hint="Write --label drg=drg_text.")
+    return column, words
+
+
 def _open(source: str, format: str | None, root: str | None, parent: str | None) -> Taxonomy:
     from ..taxonomy import Taxonomy, builtin
 

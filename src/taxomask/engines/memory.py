@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
-from .base import Engine, Told, asks_for_progress, part_of
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Engine, Told, asks_for_progress, like, missing_like, part_of, together
+from .exchange import moved, order_of, ranks_of, sorted_keys
 
 __all__ = ["Memory"]
+
+R = TypeVar("R")
 
 
 class Memory(Engine):
@@ -40,6 +46,31 @@ class Memory(Engine):
                 told(end / whole, what)
             done = end
         return found
+
+    def order(self, keys: NDArray[Any], what: str) -> NDArray[np.int64]:
+        return order_of(keys)
+
+    def sort(self, keys: NDArray[Any], what: str) -> NDArray[Any]:
+        return sorted_keys([(keys, None)])
+
+    def rank(self, keys: NDArray[Any], what: str) -> NDArray[np.float64]:
+        return ranks_of(keys)
+
+    def move(self, rows: R, places: NDArray[Any], *, n: int | None = None, fill: Any = None, what: str) -> R:
+        cells: Any = getattr(rows, "cells", rows)
+        return like(rows, moved([(cells, places)], 0, len(cells) if n is None else n, missing_like(rows, fill)))
+
+    def _joined(
+        self,
+        function: Callable[..., Any],
+        items: list[tuple[Any, ...]],
+        starts: Sequence[int],
+        n: int,
+        what: str,
+        *,
+        main: bool = False,
+    ) -> Any:
+        return together(self.map(function, items, what, main=main))
 
     def part(self, start: float, end: float) -> Memory:
         return self if self._told is None else self._telling(part_of(self._told, start, end))

@@ -47,6 +47,7 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
         raise DataError(f"{source.where} has columns but no rows.", hint="Check that it is complete.")
     frame = given.frame(source, empty=True)
     check_described(frame, schema)
+    schema = engine.run(Schema.with_taxonomies_of, schema, given.frame(source), what="reading taxonomies")
     engine.scratch.introduce(schema)
     described = [one for one in schema.values() if one.kind is not None and one.role != Role.IDENTIFIER]
     coded = engine.map(code, [(given.frame(source), one) for one in described], "coding")

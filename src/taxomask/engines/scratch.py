@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 import os
 import pickle
 import secrets
 import shutil
-import struct
 import threading
 import weakref
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -30,16 +29,17 @@ from numpy.typing import NDArray
 from .._support.temporary import sweep, temporary_name
 from ..errors import EngineError
 from ..microdata import Attribute, Column, Schema, TaxonomicColumn
+from .sealed import Seal, Stretch, Summed, sealed, stretches_of, tail
 
-__all__ = ["LARGE", "Scratch"]
+__all__ = ["LARGE", "Cut", "Piece", "Scratch"]
 
 LARGE = 1 << 16  # bytes from which on an array is kept in a file
+_SMALL = 1 << 10  # bytes from which on an array that lies in a file already is passed on by its place
 BATCH = 1 << 16  # rows of a table that are read at once
 _SCRATCH = "scratch"
 _MANY = 1000  # categories from which on they are kept in a file
 _ALIGNED = 64  # bytes, for kernels that load several numbers at once
-_FOOT = struct.Struct("<QI8s")  # the length and the checksum of what stands before, and a mark
-_MARK = b"taxomask"
+_MAPS = 1000  # parts of files that one call maps by themselves
 _LASTING = ("schema", "categories")  # workers may ask for them at any time
 _here: dict[Path, Scratch] = {}
 _guard = threading.RLock()
@@ -72,7 +72,7 @@ class Scratch:
         self._categories: dict[str, tuple[object, ...]] = {}
         self._names: dict[int, str] = {}  # of the categories
         self._distances: dict[str, dict[str, Any]] = {}
-        self._sound: set[str] = set()
+        self._seals: dict[str, Seal] = {}
         self._schema: Schema | None = None
 
     @classmethod
@@ -124,9 +124,13 @@ class Scratch:
                 messages.append(message.getvalue())
         return messages
 
-    def unpack(self, message: bytes) -> Any:
-        """The object again; what is large in it is mapped into memory."""
-        return _Unpacker(io.BytesIO(message), self).load()
+    def unpack(self, message: bytes, *, apart: bool = False) -> Any:
+        """The object again; what is large in it is mapped into memory.
+
+        Whoever works on it for a while only maps each part that it looks at ``apart``: what was read of it leaves the
+        memory of the process with the part, not with the file.
+        """
+        return _Unpacker(io.BytesIO(message), self, apart=apart).load()
 
     def holding(self, name: str) -> object:
         """Something that keeps the files of some messages, if there are such, until it is given up."""
@@ -138,13 +142,13 @@ class Scratch:
         """Let messages name this schema and its attributes instead of holding them: taxonomies are large."""
         self._schema = schema
         with self.writing("schema") as part, part.open("wb") as file:
-            file.write(_sealed(pickle.dumps(schema, protocol=5)))
+            file.write(sealed(pickle.dumps(schema, protocol=5)))
 
     @property
     def schema(self) -> Schema:
         """The schema that was introduced."""
         if self._schema is None:
-            schema: Schema = pickle.loads(self.mapped("schema").data)  # written by the driver of the same run
+            schema: Schema = pickle.loads(self.content("schema"))  # written by the driver of the same run
             self._schema = schema
         return self._schema
 
@@ -159,43 +163,92 @@ class Scratch:
         """A file to be filled; it gets its name once it is whole."""
         path = self.path(name)
         part = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+        with self._making(path):
+            try:
+                os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+                yield part
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
+
+    @contextmanager
+    def _making(self, path: Path) -> Iterator[None]:
+        """The folder of a file that is being written; an error of ours if the disk refuses."""
         try:
             for parent in [*path.relative_to(self.folder).parents][-2::-1]:  # not the folder: it may be gone on purpose
                 (self.folder / parent).mkdir(mode=0o700, exist_ok=True)
-            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            yield part
-            part.replace(path)
+            yield
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else f"{error} (perhaps the disk is full)"
             raise EngineError(
                 f"the intermediate file {path} cannot be written: {reason}.",
                 hint="Nothing was released. Make room, or choose another folder with 'engine: {scratch: …}'.",
             ) from None
-        finally:
-            part.unlink(missing_ok=True)
+
+    def put(self, rows: NDArray[Any], name: str, start: int) -> Piece:
+        """Write some rows of an array to their place in a file that others write the rest of."""
+        path, content = self.path(name), np.ascontiguousarray(rows)
+        flat = content.reshape(-1).view(np.uint8)
+        offset = start * (content.nbytes // max(len(content), 1))
+        with self._making(path):
+            file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+            try:
+                done = 0
+                while done < len(flat):
+                    done += os.pwrite(file, flat[done:].data, offset + done)
+            finally:
+                os.close(file)
+        return Piece(name, content.shape, content.dtype, tuple(stretches_of(flat.data, offset)))
+
+    def joined(self, pieces: Sequence[Piece]) -> NDArray[Any]:
+        """The array whose rows were written piece by piece, these in their order."""
+        name, (_, *inner), kind = pieces[0].file, pieces[0].shape, pieces[0].kind
+        rows = sum(piece.shape[0] for piece in pieces)
+        place = _Place(name, 0, (rows, *inner), kind)
+        path = self.path(name)
+        with self._making(path):
+            file = os.open(path, os.O_WRONLY)
+            try:
+                end = tail(place.length, [one for piece in pieces for one in piece.stretches])
+                os.ftruncate(file, place.length)
+                os.pwrite(file, end, place.length)
+            finally:
+                os.close(file)
+        return self.at_place(place)
 
     def mapped(self, name: str) -> NDArray[np.uint8]:
-        """A file that was filled, mapped into memory, if it is as it was then: looked at once in each process."""
+        """A file that was filled, mapped into memory. What is in it must be checked before it is used."""
         found = self._files.get(name)
         if found is not None:
             return found
         path = self.path(name)
         try:
+            seal = self._seals.get(name) or Seal(path)
             file = np.memmap(path, np.uint8, "c")  # who writes into it does so in memory
-        except (OSError, ValueError):  # not there, or empty
+        except (OSError, ValueError):  # not there, or damaged
             raise _damaged(path) from None
-        if name not in self._sound and not _is_sound(file):
-            raise _damaged(path)
         with _guard:
-            self._sound.add(name)
+            self._seals.setdefault(name, seal)
             found = self._files.setdefault(name, file)
             if found is file and self._driver and name.partition("/")[0] not in _LASTING:
                 weakref.finalize(file, self._forget, name).atexit = False
         return found
 
+    def content(self, name: str) -> Any:
+        """All that was written to a file, if it is as it was then: looked at once in each process."""
+        file = self.mapped(name)
+        self._check(name, 0, self._seals[name].length)
+        return file[: self._seals[name].length].data
+
+    def _check(self, name: str, start: int, stop: int) -> None:
+        try:
+            self._seals[name].check(start, stop)
+        except (OSError, ValueError):
+            raise _damaged(self.path(name)) from None
+
     def _forget(self, name: str) -> None:
         self.path(name).unlink(missing_ok=True)
-        self._sound.discard(name)
+        self._seals.pop(name, None)
 
     def place_of(self, array: NDArray[Any]) -> _Place | None:
         """Where an array lies that is a whole or a part of a file; None if it is in memory only."""
@@ -208,14 +261,20 @@ class Scratch:
         if not path.is_relative_to(self.folder):
             return None
         name = str(path.relative_to(self.folder))
-        if self._files.get(name) is not root:
+        if self._files.get(name) is not getattr(root, "whole", root):
             return None
         offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-        return _Place(name, offset, array.shape, array.dtype)
+        return _Place(name, root.offset + offset, array.shape, array.dtype)
 
-    def at_place(self, place: _Place) -> NDArray[Any]:
-        """The array that lies there."""
-        return np.ndarray(place.shape, place.kind, buffer=self.mapped(place.file), offset=place.offset)
+    def at_place(self, place: _Place, *, apart: bool = False) -> NDArray[Any]:
+        """The array that lies there, if it is as it was written."""
+        file, offset = self.mapped(place.file), place.offset
+        self._check(place.file, offset, offset + place.length)
+        if apart and place.length:
+            part: Any = np.memmap(self.path(place.file), np.uint8, "c", offset, (place.length,))
+            part.whole = file  # which keeps the file from being forgotten
+            file, offset = part, 0
+        return np.ndarray(place.shape, place.kind, buffer=file, offset=offset)
 
     def table(self, name: str) -> Any:
         """An Arrow table that was written, mapped into memory."""
@@ -224,9 +283,8 @@ class Scratch:
         with _guard:
             found = self._tables.get(name)
             if found is None:
-                file = self.mapped(name)
-                length = len(file) - _FOOT.size
-                found = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(file).slice(0, length))).read_all()
+                file = pa.py_buffer(self.content(name))
+                found = pa.ipc.open_file(pa.BufferReader(file)).read_all()
                 self._tables[name] = found
             return found
 
@@ -263,7 +321,7 @@ class Scratch:
                 content = pickle.dumps(categories, protocol=5)
                 name = f"categories/{hashlib.sha256(content).hexdigest()}"
                 with self.writing(name) as part, part.open("wb") as file:
-                    file.write(_sealed(content))
+                    file.write(sealed(content))
                 self._names[id(categories)], self._categories[name] = name, categories
             return name
 
@@ -271,7 +329,7 @@ class Scratch:
         """Categories that were written, read once in each process."""
         with _guard:
             if name not in self._categories:
-                found = pickle.loads(self.mapped(name).data)
+                found = pickle.loads(self.content(name))
                 self._names[id(found)], self._categories[name] = name, found
             return self._categories[name]
 
@@ -293,6 +351,30 @@ class _Place:
     shape: tuple[int, ...]
     kind: np.dtype[Any]
 
+    @property
+    def length(self) -> int:
+        """In bytes."""
+        return math.prod(self.shape) * self.kind.itemsize
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of an array that were written to a file, with their checksums."""
+
+    file: str
+    shape: tuple[int, ...]
+    kind: np.dtype[Any]
+    stretches: tuple[Stretch, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Some rows of a column, on their way to a function. Nobody else refers to them."""
+
+    column: Column
+    start: int
+    stop: int
+
 
 class _Packer(pickle.Pickler):
     def __init__(self, message: io.BytesIO, scratch: Scratch, file: _File) -> None:
@@ -301,9 +383,14 @@ class _Packer(pickle.Pickler):
 
     def persistent_id(self, value: Any) -> Any:
         if isinstance(value, np.ndarray):
-            if value.dtype.hasobject or value.nbytes < max(self._scratch.large, 1):
+            if value.dtype.hasobject or value.nbytes < min(_SMALL, max(self._scratch.large, 1)):
                 return None
-            return "array", self._scratch.place_of(value) or self._file.array(value)
+            place = self._scratch.place_of(value)
+            if place is None and value.nbytes >= self._scratch.large:
+                place = self._file.array(value)
+            return None if place is None else ("array", place)
+        if isinstance(value, Cut):
+            return "cut", type(value.column), self._content(value.column.part(value.start, value.stop))
         if isinstance(value, Column):
             return "column", self._scratch.token_of(value), type(value), self._content(value)
         if isinstance(value, Attribute):
@@ -328,14 +415,17 @@ class _Packer(pickle.Pickler):
 
 
 class _Unpacker(pickle.Unpickler):
-    def __init__(self, message: io.BytesIO, scratch: Scratch) -> None:
+    def __init__(self, message: io.BytesIO, scratch: Scratch, *, apart: bool) -> None:
         super().__init__(message)
-        self._scratch = scratch
+        self._scratch, self._apart = scratch, _MAPS if apart else 0
 
     def persistent_load(self, reference: Any) -> Any:
         kind, *what = reference
         if kind == "array":
-            return self._scratch.at_place(*what)
+            self._apart -= 1
+            return self._scratch.at_place(*what, apart=self._apart >= 0)
+        if kind == "cut":
+            return self._column(*what)
         if kind == "column":
             token, of, content = what
             return self._scratch.column(token, lambda: self._column(of, content))
@@ -367,7 +457,7 @@ class _File:
     def __init__(self, scratch: Scratch, name: str) -> None:
         self._scratch, self._name = scratch, name
         self._stack = ExitStack()
-        self._file: _Summed | None = None
+        self._file: Summed | None = None
         self._arrays: dict[int, tuple[NDArray[Any], _Place]] = {}  # each may be met more than once
         self._tables: dict[int, tuple[Any, str]] = {}
 
@@ -382,7 +472,7 @@ class _File:
         if id(array) not in self._arrays:
             if self._file is None:
                 part = self._stack.enter_context(self._scratch.writing(self._name))
-                self._file = self._stack.enter_context(_Summed(part))
+                self._file = self._stack.enter_context(Summed(part))
             file = self._file
             file.write(bytes(-file.length % _ALIGNED))
             place = _Place(self._name, file.length, array.shape, array.dtype)
@@ -398,52 +488,12 @@ class _File:
             name = f"{self._name}-{len(self._tables)}.arrow"
             with (
                 self._scratch.writing(name) as part,
-                _Summed(part) as file,
+                Summed(part) as file,
                 pa.ipc.new_file(pa.PythonFile(file, "w"), table.schema) as writer,
             ):
                 writer.write_table(table.unify_dictionaries(), max_chunksize=BATCH)
             self._tables[id(table)] = table, name
         return self._tables[id(table)][1]
-
-
-class _Summed(io.RawIOBase):
-    """A file that is being written, and the checksum of what was written, with which it ends."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._file = path.open("wb")
-        self.length = self._checksum = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, content: Any) -> int:
-        self._checksum = zlib.crc32(content, self._checksum)
-        self.length += memoryview(content).nbytes
-        return self._file.write(content)
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        try:
-            if kind is None:
-                self._file.write(_FOOT.pack(self.length, self._checksum, _MARK))
-        finally:
-            self.close()
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _sealed(content: bytes) -> bytes:
-    return content + _FOOT.pack(len(content), zlib.crc32(content), _MARK)
-
-
-def _is_sound(file: NDArray[np.uint8]) -> bool:
-    if len(file) < _FOOT.size:
-        return False
-    length, checksum, mark = _FOOT.unpack(file[-_FOOT.size :].tobytes())
-    content = file[: -_FOOT.size]
-    return bool(mark == _MARK and length == len(content) and checksum == zlib.crc32(content.data))
 
 
 def _damaged(path: Path) -> EngineError:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..semantics.ordering import Keys
-from ._ranks import centred_ranks
+from ..engines import Engine
+from ..microdata import Column
 
 __all__ = ["Conditional", "Ranked", "conditional", "normal_scores", "positive_definite", "ranked", "spearman"]
 
@@ -27,60 +28,64 @@ class Ranked:
     ranks: Float
     present: NDArray[np.bool_] | None
     """Where there is a value; None if everywhere."""
-
-    @cached_property
-    def m(self) -> int:
-        """The number of values."""
-        return len(self.ranks) if self.present is None else int(self.present.sum())
+    m: int
+    spread: float
+    """The sum of squares of the ranks."""
 
     @property
     def constant(self) -> bool:
         """Whether the values are all the same."""
         return self.spread == 0
 
-    @cached_property
-    def spread(self) -> float:
-        """The sum of squares of the ranks."""
-        return _product(self.ranks, self.ranks)
-
     @property
     def tied(self) -> bool:
         """Whether values occur so often that the ranks spread less than those of different values, by a billionth."""
         return self.spread < self.m * (self.m**2 - 1) / 3 * (1 - 1e-9)
 
-    def values(self) -> Float:
-        """The ranks of the records with a value."""
-        return self.ranks if self.present is None else self.ranks[self.present]
 
-    def among(self, rows: NDArray[np.bool_]) -> Ranked:
-        """The values of some records, all of which have one, ranked anew."""
-        return Ranked(centred_ranks((self.ranks[rows] + self.m + 1).astype(np.int64)), None)
-
-
-def ranked(keys: Keys, missing: NDArray[np.bool_]) -> Ranked:
-    """The ranks of a column's keys."""
-    if not missing.any():
-        return Ranked(centred_ranks(keys), None)
-    present = ~missing
-    ranks = np.zeros(len(keys))
-    ranks[present] = centred_ranks(keys[present])
-    return Ranked(ranks, present)
+def ranked(engine: Engine, ranks: Float, column: Column) -> Ranked:
+    """The ranks of the values of a column, which are 0 where one is missing."""
+    m, spread = engine.fold(_size, _added, [ranks, column], what="correlating")
+    present = None if m == len(ranks) else engine.each(_present, [column], what="ranking")
+    return Ranked(ranks, present, m, spread)
 
 
-def spearman(a: Ranked, b: Ranked) -> float:
-    """The rank correlation of two columns, ranked anew among the records that have both values; NaN if not known."""
-    a, b = _complete(a, b)
-    if a.constant or b.constant:
-        return float("nan")
-    return _product(a.ranks, b.ranks) / float(np.sqrt(a.spread * b.spread))
+def spearman(engine: Engine, columns: Sequence[Ranked]) -> Float:
+    """The rank correlations of columns; NaN where not known.
+
+    Of two columns in which values are missing, the records that have both are ranked anew.
+    """
+    r = np.eye(len(columns))
+    ranks = [one.ranks for one in columns]
+    products = engine.fold(_products, add, ranks, what="correlating") if ranks else r
+    for j, b in enumerate(columns):
+        for i, a in enumerate(columns[:j]):
+            if a.present is None and b.present is None:
+                found = _correlation(products[i, j], a.spread, b.spread)
+            else:
+                found = _correlation(*_among_both(engine, a, b))
+            r[i, j] = r[j, i] = found
+    return r
 
 
-def normal_scores(m: int) -> Float:
-    """Φ⁻¹((rank − 0.5) / m) for the ranks 1, 1.5, 2, … m."""
+def _correlation(product: float, first: float, second: float) -> float:
+    return product / float(np.sqrt(first * second)) if first and second else float("nan")
+
+
+def _among_both(engine: Engine, a: Ranked, b: Ranked) -> tuple[float, float, float]:
+    """The sums of products and squares of two columns, ranked anew among the records that have both values."""
+    present = [one.present for one in (a, b) if one.present is not None]
+    x, y = engine.each(_both, [a.ranks, b.ranks, *present], what="correlating")
+    ranks = [engine.rank(keys, "correlating") for keys in (x, y)]
+    found: tuple[float, float, float] = engine.fold(_sums, _added, [*ranks, x], what="correlating")
+    return found
+
+
+def normal_scores(ranks: Float, m: int) -> Float:
+    """Φ⁻¹((rank − 0.5) / m) of centred ranks among m values; 0 for a missing one, which has the rank 0."""
     from scipy.special import ndtri
 
-    upper = ndtri(np.arange(m, 2 * m) / (2 * m))  # by symmetry; the middle one is 0
-    return np.concatenate([-upper[:0:-1], upper])
+    return np.copysign(ndtri((m + np.abs(ranks)) / (2 * m)), ranks)
 
 
 def positive_definite(matrix: Float) -> Float:
@@ -128,14 +133,38 @@ def conditional(rho: Float, first: int) -> Conditional:
     return Conditional(weights, np.linalg.cholesky((rest + rest.T) / 2).astype(np.float64))
 
 
-def _complete(a: Ranked, b: Ranked) -> tuple[Ranked, Ranked]:
-    """Two columns with the records that have both values."""
-    if a.present is None and b.present is None:
-        return a, b
-    rows = np.ones(len(a.ranks), dtype=np.bool_)
-    for one in (a, b):
-        rows &= True if one.present is None else one.present
-    return a.among(rows), b.among(rows)
+def _size(ranks: Float, column: Column) -> tuple[int, float]:
+    """How many values there are, and the sum of squares of their ranks."""
+    return int((~column.missing).sum()), _product(ranks, ranks)
+
+
+def _present(column: Column) -> NDArray[np.bool_]:
+    return ~column.missing
+
+
+def _both(x: Float, y: Float, *present: NDArray[np.bool_]) -> tuple[Float, Float]:
+    """The ranks of the records that have both values; NaN of the others."""
+    rows = np.logical_and.reduce(present)
+    return np.where(rows, x, np.nan), np.where(rows, y, np.nan)
+
+
+def _products(*ranks: Float) -> Float:
+    """Σ a·b of all columns a before b."""
+    found = np.zeros((len(ranks), len(ranks)))
+    for j, b in enumerate(ranks):
+        for i, a in enumerate(ranks[:j]):
+            found[i, j] = _product(a, b)
+    return found
+
+
+def _sums(a: Float, b: Float, keys: Float) -> tuple[float, float, float]:
+    rows = ~np.isnan(keys)
+    a, b = a[rows], b[rows]
+    return _product(a, b), _product(a, a), _product(b, b)
+
+
+def _added(one: tuple[Any, ...], two: tuple[Any, ...]) -> Any:
+    return tuple(a + b for a, b in zip(one, two, strict=True))
 
 
 def _product(a: Float, b: Float) -> float:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import listing, spell
 from ..errors import DataError, PlanError, SchemaError, TaxonomyError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.casting import is_temporal, number_in
-from ..microdata.spelling import listing, spell
 from ..taxonomy import Taxonomy
 from ..taxonomy.distances import get_distance
 from ._mechanisms import Exponential, Geometric, Mechanism
@@ -237,6 +237,12 @@ class _Concepts(Domain):
                 hint="Use distance='ancestors', or 'edge_weight' on a tree.",
             )
         self._taxonomy: Taxonomy = attribute.taxonomies[0][0]
+        if self._taxonomy.made_from is not None:
+            raise SchemaError(
+                f"the taxonomy of {self.name!r} is made from the table: what it holds, and how far apart, tells who is "
+                "in the table.",
+                hint="Give the column a taxonomy that was there before the table.",
+            )
         match: Any = attribute.match
         if given is None:
             self.positions = np.arange(len(self._taxonomy.ids), dtype=np.int32)

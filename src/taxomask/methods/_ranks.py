@@ -1,4 +1,4 @@
-"""Fast ranks: the order of a million values in some 30 ms, average ranks, and values put back by rank."""
+"""Values put back by rank, ties in random order."""
 
 from __future__ import annotations
 
@@ -7,46 +7,20 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.sorting import stable_order
+from ..engines import Engine
 from ..microdata import Column, ContinuousColumn
 from ..semantics.ordering import Keys, category_ranks
 
-__all__ = ["centred_ranks", "placed", "random_order", "stable_order"]
+__all__ = ["placed", "put_back", "random_order"]
 
 _Value = TypeVar("_Value", np.float64, np.int32)
-
-_SAMPLE = 1_000  # numbers that a middle one is found from
-_LOW = np.int64(0xFFFFFFFF)
-
-
-def stable_order(keys: Keys | NDArray[np.int64]) -> NDArray[np.int64]:
-    """The positions of keys from the smallest to the largest; equal ones in the order in which they stand.
-
-    The same as ``np.argsort(keys, kind="stable")`` without NaN, some four times as fast: a 32-bit key and the position
-    are packed into one integer, because whole integers are sorted faster than positions are.
-    """
-    return _in_order(keys)[0]
 
 
 def random_order(keys: Keys, rng: np.random.Generator) -> NDArray[np.int64]:
     """The positions of keys from the smallest to the largest; equal ones in random order."""
     shuffled = rng.permutation(len(keys))
     return shuffled[stable_order(keys[shuffled])]
-
-
-def centred_ranks(keys: Keys | NDArray[np.int64]) -> NDArray[np.float64]:
-    """2·rank − (n + 1) for each of n keys, which is an integer; equal keys share the average of their ranks."""
-    n = len(keys)
-    if keys.dtype.kind == "i":
-        sizes = np.bincount(keys)
-        return (2 * np.cumsum(sizes) - sizes - n).astype(np.float64)[keys]
-    order, new = _in_order(keys)
-    ranks = np.empty(n)
-    if new.all():
-        ranks[order] = np.arange(1.0 - n, n, 2)
-    else:
-        edges = np.concatenate([[0], np.flatnonzero(new) + 1, [n]])
-        ranks[order] = np.repeat((edges[1:] + edges[:-1] - n).astype(np.float64), np.diff(edges))
-    return ranks
 
 
 def placed(column: Column, rows: NDArray[np.int64], n: int | None = None) -> Column:
@@ -66,55 +40,29 @@ def placed(column: Column, rows: NDArray[np.int64], n: int | None = None) -> Col
     return column.with_codes(codes)
 
 
+def put_back(engine: Engine, column: Column, rows: NDArray[np.int64]) -> Column:
+    """The values of a column, from the first to the last in its order, put at these rows in turn; others are missing.
+
+    There must be a row for each value.
+    """
+    if isinstance(column, ContinuousColumn):
+        return column.with_cells(
+            engine.move(engine.sort(column.values, "sorting"), rows, n=len(column), fill=np.nan, what="moving")
+        )
+    counts = engine.count(column)
+    order = np.argsort(category_ranks(column.outline(counts))).astype(np.int32)
+    codes = engine.each(_nth, [range(len(rows))], order, np.cumsum(counts[order]), what="sorting")
+    return column.with_cells(engine.move(codes, rows, n=len(column), fill=-1, what="moving"))
+
+
+def _nth(rows: range, order: NDArray[np.int32], ends: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The codes at some places of a sorted column; each category in turn ends at a place."""
+    inside = np.concatenate([[rows.start], np.clip(ends, rows.start, rows.stop)])
+    return np.repeat(order, inside[1:] - inside[:-1])
+
+
 def _at_quantiles(values: NDArray[_Value], m: int) -> NDArray[_Value]:
     n = len(values)
     if n == m:
         return values
     return values[-(-np.arange(1, 2 * m, 2) * n // (2 * m)) - 1]  # rounded up
-
-
-def _in_order(keys: Keys | NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The positions of the keys in their order, and whether each key differs from the one before it."""
-    short, exact = _short(keys)
-    packed = short.astype(np.int64)
-    packed <<= 32
-    packed |= np.arange(len(keys))
-    packed.sort()
-    order = packed & _LOW
-    packed >>= 32
-    new = packed[1:] != packed[:-1]
-    alike = np.flatnonzero(~new)
-    if exact or not len(alike):
-        return order, new
-    before, after = keys[order[alike]], keys[order[alike + 1]]
-    falls = alike[after < before]
-    if len(falls):  # different numbers with the same 32-bit key: these runs are sorted once more
-        runs = np.unique(packed[falls])
-        edges = np.zeros(len(keys) + 1, dtype=np.int8)
-        edges[np.searchsorted(packed, runs)] += 1
-        edges[np.searchsorted(packed, runs, side="right")] -= 1
-        places = np.flatnonzero(np.cumsum(edges[:-1], dtype=np.int8))
-        order[places] = order[places[np.argsort(keys[order[places]], kind="stable")]]
-        before, after = keys[order[alike]], keys[order[alike + 1]]
-    new[alike] = after != before
-    return order, new
-
-
-def _short(keys: Keys | NDArray[np.int64]) -> tuple[NDArray[np.int32], bool]:
-    """32-bit integers in the order of the keys, and whether they are the same for equal keys only.
-
-    Numbers are taken from a middle one and rounded to 24 bits, which keeps those apart that lie close together far from
-    zero. Neither step can turn the order of two numbers round.
-    """
-    if keys.dtype.kind == "i":
-        return keys.astype(np.int32, copy=False), True
-    some = np.sort(keys[:: len(keys) // _SAMPLE + 1])
-    middle = some[len(some) // 2] if len(some) else 0.0
-    with np.errstate(over="ignore", under="ignore"):
-        near = keys - middle
-        near += 0.0  # -0.0 becomes 0.0, which it equals
-        rounded = near.astype(np.float32)
-        exact = bool((rounded + middle == keys).all())
-    bits = rounded.view(np.int32)
-    bits ^= (bits >> 31) & np.int32(0x7FFFFFFF)
-    return bits, exact

@@ -11,11 +11,11 @@ import numpy as np
 from annotated_types import MinLen
 from numpy.typing import NDArray
 
+from .._support.spelling import in_order, listing, spell
 from ..errors import PlanError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.casting import is_temporal, number_in
-from ..microdata.spelling import in_order, listing, spell
 from ._ancestors import with_concepts
 
 __all__ = ["Ruled", "Rules", "ruled"]

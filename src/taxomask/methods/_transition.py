@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import spell
 from ..microdata import Column, ContinuousColumn, TaxonomicColumn
-from ..microdata.spelling import spell
 
 __all__ = ["Transition"]
 

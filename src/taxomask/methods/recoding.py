@@ -8,11 +8,11 @@ import numpy as np
 from annotated_types import Ge
 
 from .._support.parameters import Slider
+from .._support.spelling import listing, spell
 from ..errors import DataError, PlanError, did_you_mean
 from ..microdata import Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.frames import Frame
-from ..microdata.spelling import listing, spell
 from ._ancestors import cut, with_concepts
 from ._attributes import each, treatable
 from ._kept import MissingStays, released_column

@@ -2,23 +2,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import listing
 from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
-from ..microdata import CategoricalColumn, Column, Kind, Microdata
-from ..microdata.spelling import listing
-from ..semantics.ordering import Keys, rank_keys
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata
+from ..semantics.ordering import category_ranks
 from ._copula import Conditional, Ranked, conditional, normal_scores, positive_definite, ranked, spearman
-from ._ranks import placed, stable_order
+from ._ranks import put_back
 from .base import Masked, Method, Progress, Promise, chosen
 from .promises import Permutation
 
 __all__ = ["Shuffling"]
 
+Counts = NDArray[np.int64]
 Float = NDArray[np.float64]
 
 _INDICATORS = 20  # of a plain attribute with many categories
@@ -82,31 +83,40 @@ class Shuffling(Method):
         return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        if engine.in_one_job(data.n):
+            return super().mask_on(engine, data, rng)
         names, given = self._attributes(data), self._given(data)
         model, scores, notes = self._copula(engine, data, names, given)
-        noise = engine.map(_noise, [(child, data.n) for child in rng.spawn(len(names))], "drawing")
-        items = [(data.columns[name], model, place, noise[: place + 1], scores) for place, name in enumerate(names)]
-        shuffled = engine.map(_shuffle, items, "shuffling", main=True)
-        notes += [note for _, some in shuffled for note in some]
-        columns = dict(zip(names, (column for column, _ in shuffled), strict=True))
+        noise, columns = [], {}
+        for place, (name, child) in enumerate(zip(names, rng.spawn(len(names)), strict=True)):
+            column = data.columns[name]
+            noise.append(engine.each(_noise, [range(data.n)], what="drawing", rng=child))
+            drawn, gone = engine.each(_drawn, [column, *noise, *scores], model, place, what="shuffling", main=True)
+            columns[name] = put_back(engine, column, engine.order(drawn, "shuffling"))
+            notes += _left_in_place(name, sum(gone))
         return Masked(data.replace(columns), notes=tuple(notes))
 
     def _copula(
         self, engine: Engine, data: Microdata, names: tuple[str, ...], given: tuple[str, ...]
     ) -> tuple[Conditional, list[Float], list[str]]:
         """The shuffled attributes given the others, the scores s* of these, and what is worth knowing."""
-        found = engine.map(_ranks, [(data.columns[name], name in given) for name in (*names, *given)], "ranking")
-        notes = [note for _, some in found for note in some]
-        ranks: list[Ranked] = [one for ones, _ in found for one in ones]
-        pairs = engine.map(_correlations, [(ranks[:place], one) for place, one in enumerate(ranks)], "correlating")
-        r, unknown = _matrix(pairs)
-        if unknown:
-            notes.append(f"{unknown:,} rank correlations are not known (too few records with both values): taken as 0.")
-        sizes = sorted({one.m for one in ranks})
-        tables = dict(zip(sizes, engine.map(normal_scores, [(m,) for m in sizes], "scoring"), strict=True))
-        items = [(one, tables[one.m], place >= len(names), self.ties == "corrected") for place, one in enumerate(ranks)]
-        scored = engine.map(_score, items, "scoring")
-        fidelity = [one for _, one in scored]
+        notes: list[str] = []
+        ranks = [_response(engine, data.columns[name]) for name in names]
+        for name in given:
+            ranks += _given(engine, data.columns[name], notes)
+        r = spearman(engine, ranks)
+        unknown = np.isnan(r)
+        if unknown.any():
+            count = int(unknown.sum()) // 2
+            notes.append(f"{count:,} rank correlations are not known (too few records with both values): taken as 0.")
+            r[unknown] = 0.0
+        corrected = self.ties == "corrected"
+        fidelity = [_sorted_fidelity(engine, one) if corrected else 1.0 for one in ranks[: len(names)]]
+        scores = []
+        for one in ranks[len(names) :]:
+            score, close = _scored(engine, one, corrected)
+            scores.append(score)
+            fidelity.append(close)
         r = np.clip(r / np.outer(fidelity, fidelity), -1, 1)
         rho = 2 * np.sin(np.pi / 6 * r)
         np.fill_diagonal(rho, 1.0)
@@ -116,7 +126,7 @@ class Shuffling(Method):
             notes.append(f"The correlations were not positive definite and were changed, by {change:.2g} at most.")
         model = conditional(usable, len(names))
         notes += _predictable(names, model.explained)
-        return model, [scores for scores, _ in scored[len(names) :]], notes
+        return model, scores, notes
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (Permutation(self._attributes(data)),)
@@ -145,54 +155,16 @@ def _once(names: tuple[str, ...], field: str) -> tuple[str, ...]:
     return names
 
 
-# --------------------------------------------------------------------------------------- the steps
+# --------------------------------------------------------------------------------------- ranks
 
 
-def _ranks(column: Column, given: bool) -> tuple[list[Ranked], list[str]]:
-    """The ranks of a column, or of the indicators of it; what is worth knowing."""
-    notes: list[str] = []
-    return _given(column, notes) if given else [_response(column)], notes
-
-
-def _correlations(others: list[Ranked], ranks: Ranked) -> list[float]:
-    """The rank correlations of a column with those before it."""
-    return [spearman(one, ranks) for one in others]
-
-
-def _matrix(pairs: list[list[float]]) -> tuple[Float, int]:
-    """Correlations as a matrix, 0 for those that are not known, and how many these are."""
-    matrix = np.eye(len(pairs))
-    for j, row in enumerate(pairs):
-        matrix[:j, j] = matrix[j, :j] = row
-    unknown = np.isnan(matrix)
-    matrix[unknown] = 0.0
-    return matrix, int(unknown.sum()) // 2
-
-
-def _score(ranks: Ranked, table: Float, given: bool, corrected: bool) -> tuple[Float | None, float]:
-    """The scores of a given column, and how closely ranks follow scores, if that is to be corrected."""
-    if not given:
-        return None, _sorted_fidelity(ranks, table) if corrected else 1.0
-    scores = _scores(ranks, table)
-    return scores, _stretched(scores, ranks, table) if corrected else 1.0
-
-
-def _noise(rng: np.random.Generator, n: int) -> Float:
-    return rng.standard_normal(n)
-
-
-def _shuffle(
-    column: Column, model: Conditional, place: int, noise: list[Float], scores: list[Float]
-) -> tuple[Column, list[str]]:
-    """The values of a column by the rank of Y*, which is drawn without looking at them."""
-    return _shuffled(column, model.draw(place, noise, scores)), _left_in_place(column)
-
-
-# --------------------------------------------------------------------------------------- columns and their scores
-
-
-def _response(column: Column) -> Ranked:
-    found = ranked(rank_keys(column), column.missing)
+def _response(engine: Engine, column: Column) -> Ranked:
+    """The ranks of a column to be shuffled, which must vary."""
+    if isinstance(column, ContinuousColumn):
+        found = ranked(engine, engine.rank(column.values, "ranking"), column)
+    else:
+        counts = engine.count(column)
+        found = _by_place(engine, column, counts, category_ranks(column.outline(counts)))
     if found.constant:
         what = "has no value" if not found.m else "has only one value"
         raise DataError(
@@ -202,71 +174,119 @@ def _response(column: Column) -> Ranked:
     return found
 
 
-def _given(column: Column, notes: list[str]) -> list[Ranked]:
+def _given(engine: Engine, column: Column, notes: list[str]) -> list[Ranked]:
     """What a given column contributes: its ranks, or those of indicators; nothing if it does not vary."""
-    name, missing = column.attribute.name, column.missing
-    keys: list[Keys] = [rank_keys(column)]
-    if isinstance(column, CategoricalColumn) and column.attribute.kind == Kind.NOMINAL:
-        keys = _indicators(keys[0], int(np.count_nonzero(column.counts)))
-        pooled = int(np.count_nonzero(column.counts)) - _INDICATORS - 1
-        if pooled > 1:
-            notes.append(f"{name}: the {pooled:,} rarest categories count as one.")
-    found = [one for one in (ranked(key, missing) for key in keys) if not one.constant]
+    name = column.attribute.name
+    if isinstance(column, ContinuousColumn):
+        every = [ranked(engine, engine.rank(column.values, "ranking"), column)]
+    else:
+        counts = engine.count(column)
+        places = [category_ranks(column.outline(counts))]
+        if column.attribute.kind == Kind.NOMINAL:
+            categories = int(np.count_nonzero(counts))
+            places = _indicators(places[0], categories)
+            pooled = categories - _INDICATORS - 1
+            if pooled > 1:
+                notes.append(f"{name}: the {pooled:,} rarest categories count as one.")
+        every = [_by_place(engine, column, counts, one) for one in places]
+    found = [one for one in every if not one.constant]
     if not found:
         notes.append(f"{name}: does not vary, so nothing follows from it; it was not used.")
-    elif missing.any():
-        notes.append(f"{name}: {int(missing.sum()):,} missing values counted as average ones.")
+    elif found[0].m < len(column):
+        notes.append(f"{name}: {len(column) - found[0].m:,} missing values counted as average ones.")
     return found
 
 
-def _indicators(places: Keys, categories: int) -> list[Keys]:
-    """Whether a record has the second, third, … most frequent category; one for all after the 21st."""
-    single: list[Keys] = [(places == j).astype(np.int32) for j in range(1, min(categories, _INDICATORS + 1))]
+def _by_place(engine: Engine, column: CategoricalColumn, counts: Counts, places: NDArray[np.int32]) -> Ranked:
+    """The ranks of categories by their places; several may have the same."""
+    sizes = np.bincount(places, counts).astype(np.int64) if len(places) else np.zeros(1, dtype=np.int64)
+    ranks = (2 * np.cumsum(sizes) - sizes - counts.sum()).astype(np.float64)
+    return ranked(engine, engine.each(_by_code, [column], np.append(ranks[places], 0.0), what="ranking"), column)
+
+
+def _by_code(column: CategoricalColumn, table: Float) -> Float:
+    """What stands in a table for each code; the last entry for a missing one."""
+    return table[column.codes]
+
+
+def _indicators(places: NDArray[np.int32], categories: int) -> list[NDArray[np.int32]]:
+    """Whether a category is the second, third, … most frequent one; one for all after the 21st."""
+    single = [(places == j).astype(np.int32) for j in range(1, min(categories, _INDICATORS + 1))]
     return [*single, (places > _INDICATORS).astype(np.int32)] if categories > _INDICATORS + 1 else single
 
 
-def _scores(column: Ranked, table: Float) -> Float:
-    scores = table[column.ranks.astype(np.int64) + (column.m - 1)]
-    if column.present is not None:
-        scores[~column.present] = 0.0
-    return scores
+# --------------------------------------------------------------------------------------- scores, and ties
 
 
-# --------------------------------------------------------------------------------------- what ties take away
+def _scored(engine: Engine, column: Ranked, corrected: bool) -> tuple[Float, float]:
+    """The scores of a given column, stretched if that is asked for, and how closely ranks follow them."""
+    scores: Float = engine.each(normal_scores, [column.ranks], column.m, what="scoring")
+    if not (corrected and column.tied):
+        return scores, 1.0
+    found = engine.fold(_sums, np.add, [column.ranks, scores], what="scoring")
+    different = engine.fold(_of_different, np.add, [range(column.m)], column.m, what="scoring")
+    stretch = np.sqrt(different[2] / found[2])
+    return engine.each(_stretched, [scores], stretch, what="scoring"), _correlation(found) / _correlation(different)
 
 
-def _sorted_fidelity(column: Ranked, table: Float) -> float:
+def _sorted_fidelity(engine: Engine, column: Ranked) -> float:
     """How closely the ranks follow a normal variable that the values are sorted by; 1 without ties."""
-    return _fidelity(np.sort(column.values()), table[::2], table) if column.tied else 1.0
-
-
-def _stretched(scores: Float, column: Ranked, table: Float) -> float:
-    """Stretch the scores of a given column; how closely its ranks follow them, 1 without ties."""
     if not column.tied:
         return 1.0
-    fidelity = _fidelity(column.ranks, scores, table)
-    scores *= np.sqrt(np.square(table[::2]).sum() / np.square(scores).sum())
-    return fidelity
+    present = column.ranks
+    if column.present is not None:
+        present = engine.each(_known, [column.ranks, column.present], what="scoring")
+    in_order = engine.sort(present, "scoring")
+    found = engine.fold(_of_sorted, np.add, [in_order, range(column.m)], column.m, what="scoring")
+    different = engine.fold(_of_different, np.add, [range(column.m)], column.m, what="scoring")
+    return _correlation(found) / _correlation(different)
 
 
-def _fidelity(ranks: Float, scores: Float, table: Float) -> float:
-    """The correlation of ranks with scores, as a share of that of different values."""
-    untied = table[::2]
-    different = np.arange(1.0 - len(untied), len(untied), 2)
-    return _correlation(ranks, scores) / _correlation(different, untied)
+def _known(ranks: Float, present: NDArray[np.bool_]) -> Float:
+    return np.where(present, ranks, np.nan)
 
 
-def _correlation(a: Float, b: Float) -> float:
-    return float((a * b).sum() / np.sqrt(np.square(a).sum() * np.square(b).sum()))
+def _stretched(scores: Float, factor: float) -> Float:
+    return scores * factor
+
+
+def _of_different(rows: range, m: int) -> Float:
+    """The sums for the ranks and scores of m different values."""
+    ranks = _different(rows, m)
+    return _sums(ranks, normal_scores(ranks, m))
+
+
+def _of_sorted(ranks: Float, rows: range, m: int) -> Float:
+    """The sums for ranks with ties, and the scores of different values in the same order."""
+    return _sums(ranks, normal_scores(_different(rows, m), m))
+
+
+def _different(rows: range, m: int) -> Float:
+    """The centred ranks of different values."""
+    return np.arange(2 * rows.start + 1 - m, 2 * rows.stop + 1 - m, 2, dtype=np.float64)
+
+
+def _sums(a: Float, b: Float) -> Float:
+    return np.array([(a * b).sum(), np.square(a).sum(), np.square(b).sum()])
+
+
+def _correlation(sums: Float) -> float:
+    return float(sums[0] / np.sqrt(sums[1] * sums[2]))
 
 
 # --------------------------------------------------------------------------------------- the result
 
 
-def _shuffled(column: Column, drawn: Float) -> Column:
-    present = np.flatnonzero(~column.missing)
-    order = stable_order(drawn) if len(present) == len(drawn) else present[stable_order(drawn[present])]
-    return placed(column, order)
+def _noise(rows: range, rng: np.random.Generator) -> Float:
+    return rng.standard_normal(len(rows))
+
+
+def _drawn(column: Column, *more: Any) -> tuple[Float, int]:
+    """Y* of each record, drawn without looking at the values; none where one is missing, and how many these are."""
+    *rows, model, place = more
+    drawn, gone = model.draw(place, rows[: place + 1], rows[place + 1 :]), column.missing
+    drawn[gone] = np.nan
+    return drawn, int(gone.sum())
 
 
 def _predictable(names: tuple[str, ...], explained: Float) -> list[str]:
@@ -277,6 +297,5 @@ def _predictable(names: tuple[str, ...], explained: Float) -> list[str]:
     ]
 
 
-def _left_in_place(column: Column) -> list[str]:
-    count = int(column.missing.sum())
-    return [f"{column.attribute.name}: {count:,} missing values stayed where they were."] if count else []
+def _left_in_place(name: str, count: int) -> list[str]:
+    return [f"{name}: {count:,} missing values stayed where they were."] if count else []

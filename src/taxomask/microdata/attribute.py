@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from .._support.showing import line
+from .._support.spelling import listing, spell
 from ..errors import SchemaError, TaxonomyError, did_you_mean
-from ..taxonomy import Taxonomy, builtin, check_normalize
-from .spelling import listing, spell
+from ..taxonomy import FromColumns, Taxonomy, builtin, check_normalize
 
 if TYPE_CHECKING:
     from ..taxonomy.distances import Distance
@@ -46,7 +46,7 @@ class Kind(StrEnum):
     TAXONOMIC = "taxonomic"
 
 
-Source: TypeAlias = Taxonomy | str | Path
+Source: TypeAlias = Taxonomy | str | Path | FromColumns
 BUILTIN = builtin.names()
 UNMAPPED = ("error", "drop", "root", "as_missing")
 MATCH = ("id", "label", "code")
@@ -71,9 +71,10 @@ class Attribute:
     order
         The categories of an ordinal attribute, from the lowest to the highest.
     taxonomy
-        The taxonomy of a taxonomic attribute: a `Taxonomy`, the name of a shipped one, or a file. Several are
-        given as a list, with or without weights: ``[icd, (local, 2.0)]``; the distance is then their weighted
-        mean.
+        The taxonomy of a taxonomic attribute: a `Taxonomy`, the name of a shipped one, a file, or columns of the table
+        itself, the finest first: ``{"from": ["drg", "mdc"]}``, with ``"labels": {"drg": "drg_text"}`` if others
+        describe them; see `Taxonomy.from_columns`. Several are given as a list, with or without weights: ``[icd,
+        (local, 2.0)]``; the distance is then their weighted mean.
     distance
         The semantic distance of a taxonomic attribute.
     weight
@@ -150,7 +151,7 @@ class Attribute:
         """The taxonomies as they were given, with their weights."""
         if self.taxonomy is None:
             return ()
-        if isinstance(self.taxonomy, (Taxonomy, str, Path)):
+        if isinstance(self.taxonomy, (Taxonomy, str, Path, FromColumns)):
             return ((self.taxonomy, 1.0),)
         return tuple(item if isinstance(item, tuple) else (item, 1.0) for item in self.taxonomy)
 
@@ -285,7 +286,7 @@ class Attribute:
                 )
 
     def _checked_sources(self) -> Source | tuple[tuple[Source, float], ...]:
-        if isinstance(self.taxonomy, (Taxonomy, str, Path)):
+        if isinstance(self.taxonomy, (Taxonomy, str, Path, FromColumns, Mapping)):
             return self._checked_source(self.taxonomy)
         example = "Write taxonomy=[first, (second, 2.0)]: taxonomies, or pairs of a taxonomy and its weight."
         if not isinstance(self.taxonomy, Iterable):
@@ -303,6 +304,8 @@ class Attribute:
     def _checked_source(self, source: object) -> Source:
         if isinstance(source, Taxonomy) or (isinstance(source, str) and source in BUILTIN):
             return source
+        if isinstance(source, (Mapping, FromColumns)):
+            return self._from_columns(source)
         if isinstance(source, (str, Path)):
             if source and os.path.exists(source):  # unlike Path.exists no error where a name is too long
                 return Path(source)
@@ -314,6 +317,22 @@ class Attribute:
             f"taxonomy must be a Taxonomy, a name or a file; got {source!r}.",
             "Pass taxonomy=Taxonomy.read('…').",
         )
+
+    def _from_columns(self, given: Mapping[str, Any] | FromColumns) -> FromColumns:
+        example = (
+            "Write taxonomy: {from: [code, group, chapter]}, the column itself first, with labels: {code: text} or not."
+        )
+        if isinstance(given, Mapping):
+            columns, labels = given.get("from"), given.get("labels", {})
+            if not set(given) <= {"from", "labels"} or not isinstance(columns, list) or not isinstance(labels, Mapping):
+                raise self._error(f"taxonomy must be a name, a file, or columns; got {dict(given)!r}.", example)
+            try:
+                given = FromColumns.of(columns, labels)
+            except TaxonomyError as error:
+                raise self._error(error.message, error.hint) from None
+        if given.columns[0] != self.name:
+            raise self._error(f"its taxonomy is made from {given.columns[0]!r} first, another column.", example)
+        return given
 
     def _check_distance(self) -> None:
         from ..taxonomy.distances import get_distance
@@ -343,6 +362,11 @@ def _shown(kind: object) -> str:
 def _load(source: Source) -> Taxonomy:
     if isinstance(source, Taxonomy):
         return source
+    if isinstance(source, FromColumns):
+        raise SchemaError(
+            f"the taxonomy {source.name} is made from a table, which is not here.",
+            hint="Code a table first: tm.Microdata.from_frame(table, schema).schema has it.",
+        )
     if isinstance(source, str):
         return shipped(source)
     status = source.stat()

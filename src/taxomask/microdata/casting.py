@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import spell
 from .distinct import Distinct
-from .spelling import spell
 
 __all__ = ["Values", "fit", "grain", "held", "is_temporal", "number_in", "take", "value_range"]
 

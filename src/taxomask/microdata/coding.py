@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import in_order, listing, spell
 from ..errors import DataError, TaxonomyError
 from .attribute import Attribute, Kind
 from .columns import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn, sort_places
 from .distinct import Distinct
 from .frames import Frame
 from .numeric import read_numbers
-from .spelling import in_order, listing, spell
 
 __all__ = ["Coded", "Note", "code"]
 

@@ -48,8 +48,21 @@ class _Coded(ABC):
     def take(self, rows: ArrayLike) -> Self:
         """The column of these rows only (positions, or a mask)."""
 
+    @property
     @abstractmethod
-    def __len__(self) -> int: ...
+    def cells(self) -> NDArray[Any]:
+        """The array that holds the values or codes."""
+
+    @abstractmethod
+    def with_cells(self, cells: NDArray[Any]) -> Self:
+        """The same attribute and categories with cells of a column like it, which are not looked at again."""
+
+    def part(self, start: int, stop: int) -> Self:
+        """Some rows that follow each other; nothing is copied, nor looked at."""
+        return self.with_cells(self.cells[start:stop])
+
+    def __len__(self) -> int:
+        return len(self.cells)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.attribute.name!r}: {len(self):,} records>"
@@ -83,8 +96,12 @@ class ContinuousColumn(_Coded):
     def take(self, rows: ArrayLike) -> ContinuousColumn:
         return self.with_values(self.values[np.asarray(rows)])
 
-    def __len__(self) -> int:
-        return len(self.values)
+    @property
+    def cells(self) -> NDArray[np.float64]:
+        return self.values
+
+    def with_cells(self, cells: NDArray[Any]) -> ContinuousColumn:
+        return self.with_values(cells)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,8 +161,20 @@ class CategoricalColumn(_Coded):
         categories = tuple(self.categories[i] for i in used.tolist())
         return replace(self, codes=recode[self.codes], categories=categories, **changes)
 
-    def __len__(self) -> int:
-        return len(self.codes)
+    def outline(self, counts: NDArray[np.int64]) -> Self:
+        """What a column is, without its rows: its categories, and how many records have each."""
+        outline = self.part(0, 0)
+        vars(outline)["counts"] = counts
+        return outline
+
+    @property
+    def cells(self) -> Codes:
+        return self.codes
+
+    def with_cells(self, cells: NDArray[Any]) -> Self:
+        other = object.__new__(type(self))
+        vars(other).update({name: value for name, value in vars(self).items() if name != "counts"}, codes=cells)
+        return other
 
 
 @dataclass(frozen=True, eq=False, repr=False)

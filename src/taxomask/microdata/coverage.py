@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._support.spelling import spell
 from ..taxonomy import Match, Taxonomy
 from .distinct import Distinct
-from .spelling import spell
 
 __all__ = ["Coverage", "Unmapped", "coverage"]
 

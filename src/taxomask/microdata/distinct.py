@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .spelling import is_nan, spell
+from .._support.spelling import is_nan, spell
 
 __all__ = ["Distinct", "Frequent", "encode"]
 

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import is_nan
 from .casting import Values, fit, take
 from .distinct import Distinct
 from .hidden import without_hidden
-from .spelling import is_nan
 
 __all__ = ["ArrowKind", "FrameKind", "LazyKind", "PandasKind", "PolarsKind", "Rows"]
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from .._support.spelling import listing
 from ..errors import DataError, SchemaError
 from .casting import Values
 from .distinct import Distinct, Frequent
 from .frame_kinds import ArrowKind, FrameKind, LazyKind, PandasKind, PolarsKind, Rows
-from .spelling import listing
 
 __all__ = ["Frame", "of_kind"]
 

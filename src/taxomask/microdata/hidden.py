@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .spelling import spell
+from .._support.spelling import spell
 
 __all__ = ["hidden_in", "without_hidden"]
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from .._support.spelling import spell
 from ..errors import DataError
 from .attribute import Attribute, Kind, Role
 from .casting import is_temporal
@@ -15,7 +16,6 @@ from .frames import Frame
 from .matching import Evidence, find_taxonomy
 from .recognition import pairs, recognise
 from .schema import Schema
-from .spelling import spell
 
 __all__ = ["infer", "with_pairs"]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._support.spelling import spell
 from .columns import CategoricalColumn, Column, TaxonomicColumn
-from .spelling import spell
 
 __all__ = ["by_meaning", "meaning"]
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.showing import few, line
+from .._support.spelling import listing
 from ..errors import DataError, SchemaError, did_you_mean
 from .attribute import Kind, Role
 from .casting import Values, fit, grain, is_temporal, value_range
@@ -22,7 +23,6 @@ from .frames import Frame
 from .numeric import is_text, write_numbers
 from .people import NOBODY, Owners
 from .schema import Schema
-from .spelling import listing
 
 __all__ = ["Microdata", "after_drop", "check_described"]
 
@@ -87,6 +87,7 @@ class Microdata:
         """Code a pandas, polars or pyarrow table as a schema says."""
         source = Frame(frame)
         check_described(source, schema)
+        schema = schema.with_taxonomies_of(source)
         coded = {
             name: code(source, attribute)
             for name, attribute in schema.items()
@@ -148,11 +149,13 @@ class Microdata:
         """For how many people of the population each record stands; None if the schema names no sampling weight."""
         return self._owners.weights
 
-    def owned_as(self, other: Microdata) -> Microdata:
+    def owned_as(self, other: Microdata | None) -> Microdata:
         """The table with the people, households and weights of another one, whose records are the same, row by row.
 
-        A released table does not hold the columns that name them.
+        A released table does not hold the columns that name them. Those of nobody (None) are records only.
         """
+        if other is None:
+            return replace(self, _owners=NOBODY)
         if self.n != other.n:
             raise DataError(
                 f"{self.n:,} records cannot have the owners of {other.n:,}.", hint="Pass tables of the same records."

@@ -34,7 +34,7 @@ def read_name(name: str) -> Read:
 
     >>> [one.about for one in read_name("Geburtsdatum").meanings]
     ['a date or place of birth']
-    >>> read_name("PatientNr").parts == {Part.UNIT, Part.NUMBER}
+    >>> read_name("PatientNr").parts == {Part.PERSON, Part.UNIT, Part.NUMBER}
     True
     """
     words = split_name(name)
@@ -51,7 +51,10 @@ def read_name(name: str) -> Read:
             unknown += not words[at].isdigit()
             at += 1
     meanings = tuple(one for one in MEANINGS if one in found)
-    return Read(meanings, frozenset(one for one in found if isinstance(one, Part)) - {Part.SMALL}, unknown)
+    parts = {one for one in found if isinstance(one, Part)} - {Part.SMALL}
+    if parts & {Part.PERSON, Part.HOUSEHOLD}:
+        parts.add(Part.UNIT)
+    return Read(meanings, frozenset(parts), unknown)
 
 
 def split_name(name: str) -> list[str]:

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import spell
 from ..errors import DataError
 from .attribute import Attribute
 from .casting import is_temporal
 from .distinct import encode
 from .frames import Frame
 from .resolution import Resolution
-from .spelling import spell
 
 __all__ = ["NUMBER", "Numbers", "is_text", "numbers_of", "present_values", "read_numbers", "trimmed", "write_numbers"]
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from . import words
 from .attribute import Role
 from .distinct import Frequent
-from .names import read_name, split_name
+from .names import Read, read_name, split_name
 from .words import Meaning, Part
 
 __all__ = ["DATES", "Clue", "are_dates", "pairs", "recognise"]
@@ -97,6 +97,42 @@ def recognise(name: str, look: Frequent | None = None, *, taxonomy: str | None =
 def are_dates(texts: Sequence[str]) -> bool:
     """Whether texts are dates: 2010-03-31, 31.3.2010, 3/31/10, 20100331, with or without a time."""
     return len(texts) > 2 and _most(texts, _DAY)
+
+
+def whose(repeated: Iterable[str]) -> dict[str, str]:
+    """Which of some identifiers, whose values stand in several rows, name the person and the household of a row.
+
+    One that is said to be of a person by its name comes before one that is a number of anything. Numbers of visits and
+    accounts, and names, addresses and the like, are neither.
+
+    >>> whose(["encounter_id", "patient_nbr", "hhid", "street"])
+    {'person': 'patient_nbr', 'household': 'hhid'}
+    >>> whose(["id"]), whose(["visit_no"])
+    ({'person': 'id'}, {})
+    """
+    every = list(repeated)
+    read = {name: read_name(name) for name in every}
+    households = [name for name in every if Part.HOUSEHOLD in read[name].parts or _one_of(name, _HOUSEHOLD_NUMBERS)]
+    named = [name for name in every if words.DIRECT in read[name].meanings or Part.NAME in read[name].parts]
+    others = [name for name in every if name not in households and name not in named]
+    people = [name for name in named if _one_of(name, _PERSON_NUMBERS)]
+    people += [name for name in others if Part.PERSON in read[name].parts]
+    people += [name for name in others if words.UNIT_NUMBER in read[name].meanings]
+    people += [name for name in others if read[name] == Read((), frozenset({Part.NUMBER}), 0)]
+    found = {"person": people[:1], "household": [name for name in households if name not in named][:1]}
+    return {key: first for key, one in found.items() for first in one}
+
+
+_HOUSEHOLD_NUMBERS = frozenset(["hid", "hhid"])
+_PERSON_NUMBERS = frozenset(
+    ["ssn", "socialsecuritynumber", "mrn", "medicalrecordnumber", "nhsnumber", "nationalid", "dni", "nie", "nif", "nss",
+     "cpf", "nir", "niss", "ahv", "bsn"]
+)  # fmt: skip
+
+
+def _one_of(name: str, numbers: frozenset[str]) -> bool:
+    split = split_name(name)
+    return "".join(split) in numbers or not numbers.isdisjoint(split)
 
 
 def pairs(names: Iterable[str]) -> dict[str, str]:

@@ -10,14 +10,17 @@ from fnmatch import fnmatchcase
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from .._support.showing import few, line, view
+from .._support.spelling import listing, spell
 from ..errors import SchemaError, did_you_mean
-from ..taxonomy import Taxonomy
+from ..taxonomy import FromColumns, Level, Taxonomy
 from .attribute import BUILTIN, Attribute, Kind, Role, Source, values_in_words
-from .spelling import listing
 from .yaml_file import read_yaml
+
+if TYPE_CHECKING:
+    from .frames import Frame
 
 __all__ = ["ABOUT_PEOPLE", "MissingPerson", "Schema"]
 
@@ -93,6 +96,7 @@ class Schema(Mapping[str, Attribute]):
             self._attributes[attribute.name] = attribute
         self.person, self.household, self.sampling_weight = person, household, sampling_weight
         self.population_size, self.missing_person = population_size, missing_person
+        self._let_levels_follow()
         self._check_follows()
         self._check_people()
 
@@ -250,6 +254,27 @@ class Schema(Mapping[str, Attribute]):
                     hint="One of these columns must follow none.",
                 )
 
+    # ----------------------------------------------------------------------------------- taxonomies of the table itself
+
+    def _let_levels_follow(self) -> None:
+        """Columns that a taxonomy is made from follow its codes, unless they have a role of their own."""
+        for name, attribute in list(self.items()):
+            for made_from in (one for one, _ in attribute.sources if isinstance(one, FromColumns)):
+                for other in made_from.every[1:]:
+                    if other not in self:
+                        raise SchemaError(
+                            f"the taxonomy of {name!r} is made from {other!r}, which is not described.",
+                            hint=did_you_mean(other, [one for one in self if one != name]),
+                        )
+                    there = self[other]
+                    if there.kind is None and there.follows is None and there.role in (Role.UNDECIDED, Role.OTHER):
+                        self._attributes[other] = dataclasses.replace(there, role=Role.OTHER, follows=name)
+
+    def with_taxonomies_of(self, frame: Frame) -> Schema:
+        """The schema with the taxonomies that are made from a table; itself if there are none."""
+        changed = [_with_taxonomies_of(frame, one) for one in self.values()]
+        return self if all(a is b for a, b in zip(changed, self.values(), strict=True)) else self.of(changed)
+
     # ----------------------------------------------------------------------------------- people
 
     def _check_people(self) -> None:
@@ -335,12 +360,34 @@ class Schema(Mapping[str, Attribute]):
         for one in self.values():
             plain = {field: getattr(one, field) for field in _FIELDS if field not in ("taxonomy", "note")}
             digest.update(repr({**plain, "distance": getattr(one.distance, "name", one.distance)}).encode())
-            for taxonomy, weight in one.taxonomies if one.taxonomy is not None else ():
+            digest.update(repr([source for source, _ in one.sources if isinstance(source, FromColumns)]).encode())
+            for taxonomy, weight in _there(one):
                 digest.update(repr((weight, taxonomy.ids, taxonomy.labels, taxonomy.codes)).encode())
                 digest.update(taxonomy.parent_start.tobytes() + taxonomy.parent_index.tobytes())
         if self.about_people():
             digest.update(repr(self.about_people()).encode())
         return digest.hexdigest()
+
+
+def _with_taxonomies_of(frame: Frame, attribute: Attribute) -> Attribute:
+    """The attribute with the taxonomies that are made from columns of the table; itself if there are none."""
+    missing = [spell(one) for one in attribute.missing]
+    found: list[tuple[Source, float]] = []
+    for source, weight in attribute.sources:
+        if isinstance(source, FromColumns):
+            columns = {name: frame.distinct(name) for name in source.every}
+            levels = {name: Level(one.spellings, one.codes).without(missing) for name, one in columns.items()}
+            found.append((Taxonomy.from_levels(source, levels), weight))
+        else:
+            found.append((source, weight))
+    made = any(new is not old for (new, _), (old, _) in zip(found, attribute.sources, strict=True))
+    return dataclasses.replace(attribute, taxonomy=found) if made else attribute
+
+
+def _there(attribute: Attribute) -> Iterator[tuple[Taxonomy, float]]:
+    """The taxonomies of an attribute but for those that are made from a table."""
+    kept = [(source, weight) for source, weight in attribute.sources if not isinstance(source, FromColumns)]
+    return iter(dataclasses.replace(attribute, taxonomy=kept).taxonomies if kept else ())
 
 
 # --------------------------------------------------------------------------------------- from a plan
@@ -421,11 +468,15 @@ def _plain(value: Any) -> Any:
     return value if plain else str(value)
 
 
-def _source_name(attribute: Attribute, source: Source, folder: Path) -> str:
+def _source_name(attribute: Attribute, source: Source, folder: Path) -> Any:
+    if isinstance(source, FromColumns):
+        return source.to_dict()
     if isinstance(source, Path):
         base, target = folder.resolve(), source.resolve()
         return target.relative_to(base).as_posix() if target.is_relative_to(base) else target.as_posix()
     if isinstance(source, Taxonomy):
+        if source.made_from is not None:
+            return source.made_from.to_dict()
         if source.name not in BUILTIN:
             raise SchemaError(
                 f"attribute {attribute.name!r}: the taxonomy {source.name!r} is in memory only; a plan cannot name it.",

@@ -34,13 +34,18 @@ class Part(Enum):
         type typ tipo tipus kind art soort class klasse classe clase status source origin group category kategorie
         categorie categoria reason grund motif motivo motiu reden disposition mode consent flag unit
     """
-    UNIT = """
+    PERSON = """
         patient paciente pacient paziente pat person persona personne pessoa persoon subject subj participant
         proband respondent interviewee teilnehmer client klient kunde customer cliente klant member mitglied miembro
         membre membro lid employee mitarbeiter empleado employe dipendente medewerker funcionario student schüler
-        alumno eleve insured versicherte versicherter assure asegurado assicurato segurado verzekerde household hh
-        haushalt menage foyer hogar famiglia llar huishouden huishoud domicilio agregado family familie familia
-        famille case fall caso cas geval encounter visit besuch visite visita bezoek episode record dossier
+        alumno eleve insured versicherte versicherter assure asegurado assicurato segurado verzekerde
+    """
+    HOUSEHOLD = """
+        household hh haushalt menage foyer hogar famiglia llar huishouden huishoud domicilio agregado family familie
+        familia famille
+    """
+    UNIT = """
+        case fall caso cas geval encounter visit besuch visite visita bezoek episode record dossier
         fascicolo historiaclinica historia chart akte account konto cuenta compte conta rekening conto policy police
         poliza polizza apolice contract vertrag contrat contrato doctor physician arzt medecin medico metge huisarts
         nurse mother father mutter vater mae pai madre padre mere pere moeder vader spouse ehepartner conjoint tutor

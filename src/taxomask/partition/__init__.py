@@ -5,16 +5,19 @@ from __future__ import annotations
 from .aggregate import Groups, Ordinal, aggregate
 from .blocks import median_cuts, members, with_enough
 from .closeness import enough_strata, exchange, from_strata
+from .line import Order, along_one_column, optimal_groups
 from .mdav import check_enough, mdav, several
 from .merging import Violation, merge_until
 from .refine import Refinement, refine
 
 __all__ = [
     "Groups",
+    "Order",
     "Ordinal",
     "Refinement",
     "Violation",
     "aggregate",
+    "along_one_column",
     "check_enough",
     "enough_strata",
     "exchange",
@@ -23,6 +26,7 @@ __all__ = [
     "median_cuts",
     "members",
     "merge_until",
+    "optimal_groups",
     "refine",
     "several",
     "with_enough",

@@ -5,10 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ..errors import TaxomaskError
+import numpy as np
+
+from ..errors import DataError, TaxomaskError
 from ..methods import Method
 from ..microdata import Attribute, Kind, Role, Schema, infer
 from ..microdata.casting import is_temporal
@@ -16,8 +19,11 @@ from ..microdata.coverage import coverage
 from ..microdata.files import Source, is_address, open_table
 from ..microdata.frames import Frame
 from ..microdata.infer import with_pairs
-from ..microdata.recognition import DATES
+from ..microdata.people import Owners
+from ..microdata.recognition import DATES, whose
+from ..microdata.schema import ABOUT_PEOPLE
 from ..taxonomy import Taxonomy
+from .leaders import with_leaders
 
 __all__ = ["draft_plan", "draft_schema"]
 
@@ -27,7 +33,7 @@ _HEAD = """\
 #   identifier        names a person; never released
 #   quasi_identifier  others may know it, so it could lead to a person; protected
 #   confidential      what is to be learnt only about groups, such as a diagnosis
-#   other             released as it is, unprotected
+#   other             released as it is, unprotected; with `follows`, as it belongs to the released value of that column
 # A column goes by its kind: continuous, ordinal (with an order), nominal, or taxonomic (codes of a taxonomy).
 """
 _TAIL = """
@@ -63,18 +69,35 @@ def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method 
         The method, if it is known already.
     """
     named = data if is_address(data) else _seen_from(folder, Path(data))
-    entries = "".join(_entry(attribute, folder) for attribute in schema.values())
+    listed = zip(schema.values(), schema.to_dict(folder)["attributes"], strict=True)
+    entries = "".join(_entry(attribute, values) for attribute, values in listed)
     first, *grid = _methods(schema)
     chosen = first if method is None else _plain(method.to_dict())
-    listed = "".join(f"  - {entry}\n" for entry in grid)
+    compared = "".join(f"  - {entry}\n" for entry in grid)
     elsewhere = is_address(named) or named.startswith("/")
     outside = "  # not in the folder of this plan: use it with --outside" if elsewhere else ""
     head = _HEAD.format(data=named)
-    return f"{head}\ndata: {_plain(named)}{outside}\nattributes:\n{entries}{_TAIL.format(method=chosen, grid=listed)}"
+    whole = f"{head}\ndata: {_plain(named)}{outside}\nattributes:\n{entries}{_people(schema)}"
+    return whole + _TAIL.format(method=chosen, grid=compared)
 
 
-def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, str] | None = None) -> Schema:
+def _people(schema: Schema) -> str:
+    """Whose the rows are, in lines of a plan."""
+    said = schema.about_people()
+    return "".join(f"\n# {ABOUT_PEOPLE[key]}\n{key}: {_plain(value)}\n" for key, value in said.items())
+
+
+def draft_schema(
+    frame: Any,
+    *,
+    beside: Path | None = None,
+    roles: Mapping[str, str] | None = None,
+    people: Mapping[str, str | None] | None = None,
+) -> Schema:
     """A schema for a table whose columns were read as text: `infer`, with what is undecided first.
+
+    The columns that seem to name the person and the household of a row are proposed as such: identifiers whose values
+    stand in several rows.
 
     Parameters
     ----------
@@ -85,13 +108,39 @@ def draft_schema(frame: Any, *, beside: Path | None = None, roles: Mapping[str, 
         name of the column.
     roles
         Roles that are known already, by column or pattern: see `Schema.decide`.
+    people
+        The columns that name the ``person`` and the ``household`` of a row, identifiers, if they are known.
     """
+    known = {key: name for key, name in (people or {}).items() if name is not None}
     tables: Iterable[Any] = (frame.read([name]) for name in frame.names) if isinstance(frame, Source) else [frame]
     near = sorted(beside.parent.glob("*")) if beside is not None else []
     files = [path for path in near if path != beside and path.is_file()]
     drafted = [_with_kind(one, table, files) for table in tables for one in infer(table).values()]
-    schema = with_pairs(_with_dates(drafted, beside)).decide(roles or {})
-    return schema.of(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED))
+    decided = {**(roles or {}), **dict.fromkeys(known.values(), str(Role.IDENTIFIER))}
+    schema = _decided(with_pairs(_with_dates(drafted, beside)), decided, frame)
+    repeated = [name for name in schema.identifiers if _repeats(frame, schema[name])]
+    proposed = {key: name for key, name in whose(repeated).items() if name not in known.values()}
+    return schema.of(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED), **{**proposed, **known})
+
+
+def _decided(schema: Schema, roles: Mapping[str, str], frame: Any) -> Schema:
+    """The draft with roles that are known, and then with columns that follow others, but for those that were named."""
+    named = {pattern: role for pattern, role in roles.items() if pattern != "*"}
+    schema = schema.decide(named)
+    names = {name for name in schema for pattern in named if name == pattern or fnmatchcase(name, pattern)}
+    schema = with_leaders(schema, frame.read if isinstance(frame, Source) else lambda _: frame, but=names)
+    return schema.decide({"*": roles["*"]}) if "*" in roles else schema
+
+
+def _repeats(frame: Any, attribute: Attribute) -> bool:
+    """Whether a value of a column stands in several rows."""
+    table = frame.read([attribute.name]) if isinstance(frame, Source) else frame
+    schema = Schema([attribute], person=attribute.name, missing_person="each")
+    try:
+        people = Owners.of(Frame(table), schema, np.arange(len(table))).people
+    except DataError:  # it holds lists and the like
+        return False
+    return people is not None and int(people.max(initial=-1)) + 1 < len(people)
 
 
 def _with_dates(attributes: list[Attribute], path: Path | None) -> list[Attribute]:
@@ -140,8 +189,7 @@ def _seen_from(folder: Path, path: Path) -> str:
         return path.resolve().as_posix()
 
 
-def _entry(attribute: Attribute, folder: Path) -> str:
-    values = Schema([attribute]).to_dict(folder)["attributes"][0]
+def _entry(attribute: Attribute, values: dict[str, Any]) -> str:
     note = values.pop("note", "")
     if attribute.role == Role.IDENTIFIER:  # never looked at
         values = {"name": attribute.name, "role": str(attribute.role)}

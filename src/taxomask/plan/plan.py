@@ -12,7 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .._support.parameters import Parameter, declared
 from ..errors import PlanError, TaxomaskError, did_you_mean
+from ..evaluation import check_attackers
+from ..measures.risk import ATTACKERS
 from ..methods import METHODS, Method, Pipeline
+from ..methods.missing_permutation import MISSING_CELLS
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.files import is_address, shown
@@ -32,7 +35,14 @@ class Limits(_Part):
     """What a release must keep to; it is not written otherwise."""
 
     risk: float | None = Field(
-        None, ge=0, le=1, description="The largest acceptable share of records that an intruder links correctly."
+        None, ge=0, le=1, description="The largest acceptable share of records that the best attacker links rightly."
+    )
+    disclosure: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="The largest acceptable part of what a guess leaves open that the best attacker learns of "
+        "confidential values.",
     )
     loss: float | None = Field(
         None,
@@ -97,7 +107,9 @@ class Plan(_Part):
     data: str | None = None
     seed: int | None = Field(None, ge=0)
     practice: bool = False
-    limits: Limits = Limits(risk=None, loss=None, worst_loss=None, singled_out=None)
+    attackers: tuple[str, ...] | None = None
+    missing_cells: Literal["keep", "permute"] = "keep"
+    limits: Limits = Limits(risk=None, disclosure=None, loss=None, worst_loss=None, singled_out=None)
     accept: tuple[Accepted, ...] = ()
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
@@ -145,6 +157,8 @@ class Plan(_Part):
         given["accept"] = accepted_entries(given.get("accept", ()), given["attributes"])
         if isinstance(given.get("engine"), str):
             given["engine"] = {"name": given["engine"]}
+        if "attackers" in given:
+            given["attackers"] = _attackers(given["attackers"])
         if "method" in given:
             given["method"] = make_method(given["method"])
         if "compare" in given:
@@ -167,13 +181,27 @@ class Plan(_Part):
         except ValidationError as error:
             raise _plain(error) from None
 
+    def counting(self, **people: Any) -> Plan:
+        """The same plan with other columns for the person, the household and the like; None stays as the plan says."""
+        given = {key: value for key, value in people.items() if value is not None}
+        if not given:
+            return self
+        return self.model_copy(update={"attributes": self.attributes.of(self.attributes.values(), **given)})
+
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
         rest = self.model_dump(exclude={"attributes", "method", "compare", "accept", "folder"}, exclude_defaults=True)
+        rest |= {"attackers": list(self.attackers)} if self.attackers is not None else {}
         rest |= {"accept": [one.to_dict() for one in self.accept]} if self.accept else {}
         methods = {"method": self.method.to_dict()} if self.method is not None else {}
         grid = {"compare": [one.to_dict() for one in self.compare]} if self.compare else {}
         return {**self.attributes.to_dict(self.folder), **methods, **grid, **rest}
+
+
+def _attackers(names: Any) -> tuple[str, ...] | None:
+    if not isinstance(names, list):
+        raise PlanError(f"attackers is a list of names; got {names!r}.", hint="Write [nearest, partial].")
+    return check_attackers(names)
 
 
 # --------------------------------------------------------------------------------------- methods
@@ -337,6 +365,16 @@ def plan_json_schema() -> dict[str, Any]:
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
             "practice": {"type": "boolean", "description": "Not for release: a seed that can be guessed is accepted."},
+            "attackers": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"enum": list(ATTACKERS)},
+                "description": "Those who try to find people in what is released; by default all.",
+            },
+            "missing_cells": {
+                "enum": list(MISSING_CELLS),
+                "description": "permute: the missing cells of protected columns are moved to records drawn at random.",
+            },
             "limits": Limits.model_json_schema(),
             "accept": _accept_schema(),
             "output": Output.model_json_schema(),
@@ -379,7 +417,7 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "role": {"enum": [str(role) for role in Role]},
             "kind": {"enum": [str(kind) for kind in Kind]},
             "order": values,
-            "taxonomy": {"type": ["string", "array"], "examples": list(BUILTIN)},
+            "taxonomy": {"type": ["string", "array", "object"], "examples": [*BUILTIN, {"from": ["code", "group"]}]},
             "distance": {"enum": list(DISTANCES)},
             "weight": {"type": "number", "exclusiveMinimum": 0},
             "match": {"enum": list(MATCH)},

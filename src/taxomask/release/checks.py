@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,10 +15,12 @@ from ..methods.base import check
 from ..microdata import Microdata
 from ..microdata.combinations import numbered
 from ..microdata.frames import Frame
+from ..microdata.people import class_owners
 from .accept import Accepted
 from .leaks import NO_IDENTIFIER, NO_TWIN, WAY_OUT, Terms, leak_checks
 from .residue import NO_RESIDUE, OTHER_FORMAT
 from .seen import texts_of
+from .twins import Finding
 
 __all__ = ["Found", "check_release", "stop_if_broken", "unchanged_notes"]
 
@@ -32,6 +34,7 @@ class Found:
     checks: tuple[Check, ...]
     changed: Mapping[str, int]
     accepted: tuple[Accepted, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def check_release(
@@ -55,12 +58,25 @@ def check_release(
     belonging = engine.map(_belonging, following, "checking")
     leaks = leak_checks(engine, data, released, masked.data, changed, terms, linked=masked.linked)
     gaps = engine.run(_missing, data, released, names, what="checking") if masked.linked else ()
-    found = engine.map(check, [(promise, data, released, masked) for promise in promises], "checking promises")
-    return Found((*common, *belonging, *leaks.checks, *gaps, *found), changed, leaks.accepted)
+    found = _promises(engine, data, released, masked, promises)
+    return Found((*common, *belonging, *leaks.checks, *gaps, *found), changed, leaks.accepted, leaks.findings)
 
 
-def stop_if_broken(checks: tuple[Check, ...]) -> None:
-    """An error that says which checks do not hold, if there are such."""
+def _promises(
+    engine: Engine, data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...]
+) -> list[Check]:
+    """What was promised: in chunks where the table is long and that can be done, else one job for each promise."""
+    long = released.n > engine.chunk
+    whole = [promise for promise in promises if not (long and promise.in_chunks)]
+    found = iter(engine.map(check, [(promise, data, released, masked) for promise in whole], "checking promises"))
+    return [
+        promise.check_on(engine, data, released, masked) if long and promise.in_chunks else next(found)
+        for promise in promises
+    ]
+
+
+def stop_if_broken(checks: tuple[Check, ...], findings: Sequence[Finding] = ()) -> None:
+    """An error that says which checks do not hold, if there are such, and what leaks were found."""
     broken = [check for check in checks if not check.holds]
     if broken:
         advice = "Change the parameters of the method or the roles of the columns; if that does not help, report a bug."
@@ -73,10 +89,12 @@ def stop_if_broken(checks: tuple[Check, ...]) -> None:
             advice = WAY_OUT
         elif all(check.promise == NO_RESIDUE for check in broken):
             advice = OTHER_FORMAT
-        raise PromiseError(
+        error = PromiseError(
             "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
             hint=f"Nothing was released. {advice}",
         )
+        error.leaks = tuple({"columns": list(one.columns), "of": one.of, "found": one.words} for one in findings)
+        raise error
 
 
 def unchanged_notes(changed: Mapping[str, int]) -> tuple[str, ...]:
@@ -121,13 +139,15 @@ def _missing(data: Microdata, released: Frame, names: tuple[str, ...]) -> tuple[
         return ()
     as_they_are = [one for name, one in data.columns.items() if name in released.names and name not in names]
     pattern, _ = numbered([*kept.values(), *(one.missing for one in as_they_are if one.missing.any())], data.n)
-    alone = int((np.bincount(pattern) == 1).sum())
+    units = data.units
+    alone = class_owners(pattern, units)[pattern] == 1
+    found, whole = (alone.sum(), data.n) if units is None else (len(np.unique(units[alone])), len(np.unique(units)))
     return (
         Check(
             f"cells of {', '.join(kept)} that were missing are missing, and no others",
             True,
-            f"whoever knows which cells were missing finds {alone:,} of {data.n:,} records by that alone, "
-            f"{100 * alone / data.n:.2g} %",
+            f"whoever knows which cells were missing finds {found:,} of {whole:,} {data.unit} by that alone, "
+            f"{100 * found / whole:.2g} %",
         ),
     )
 

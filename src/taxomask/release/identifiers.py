@@ -36,6 +36,7 @@ LEAST = 4  # hits beyond chance that are not yet a finding
 MOVES = 7  # parts of a table by which rows are moved, to count what chance does
 NEARLY = 0.9  # of the records
 ANYWHERE = 0.1  # of the values of an identifier
+MANY = 5  # records with the same value on average, from which on an identifier names groups
 NOTHING = "\0"  # stands in no text
 
 Array = Any  # pyarrow.Array
@@ -54,6 +55,11 @@ class Identifier:
     @property
     def name(self) -> str:
         return self.column.name
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a value stands in many records, so that it names a group of people rather than a person."""
+        return MANY * self.column.size <= int((self.column.codes >= 0).sum())
 
     @property
     def hardly_repeats(self) -> bool:
@@ -85,13 +91,17 @@ def held_in(
 ) -> list[Finding]:
     """What a released column holds of identifiers; where records are not linked, only what it holds anywhere.
 
-    Only a column that is released as it is may go one to one with an identifier: codes that a method drew may not.
+    Only a column that is released as it is may go one to one with an identifier: codes that a method drew may not. And
+    what stands in many records, such as a second spelling of a code that was left out, is not looked for in what the
+    method made of that code.
     """
     codes, texts = texts_of(released, column.name)
     cells = _Cells(codes, _letters_and_digits(texts), _runs(texts))
     found = []
     for one in identifiers:
         words = None
+        if one.repeats and not as_it_is:
+            continue
         if linked:
             words = _in_row(one, cells, column.name) or _as_number(one, column)
         words = words or _anywhere(data, one, cells.whole, column.name)

@@ -45,10 +45,11 @@ class Terms:
 
 @dataclass(frozen=True)
 class Leaks:
-    """The checks, and the entries that accept something that was found."""
+    """The checks, the entries that accept something that was found, and what was found and nobody accepts."""
 
     checks: tuple[Check, ...]
     accepted: tuple[Accepted, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def leak_checks(
@@ -98,22 +99,25 @@ def leak_checks(
     twins = [one for found in told for one in found.findings if (one.columns, one.of) not in known]
 
     two = widest_pairs(same)
-    alone = engine.map(pair_alone, [(same[a], same[b]) for a, b in two], "counting who is alone")
+    people, unit = (data.units, data.unit) if linked else (None, "records")
+    alone = engine.map(pair_alone, [(same[a], same[b], people) for a, b in two], "counting who is alone")
     rest = [by_name[name] for name in names if name in protected or name in following]
-    single = engine.run(singled_out, same, rest, two, alone, what="counting who is alone")
+    single = engine.run(singled_out, same, rest, two, alone, people, unit, what="counting who is alone")
 
     judged = []
     sought = [one.name for one in identifiers if linked or one.letters]
+    groups = [one.name for one in identifiers if one.repeats and one.name in sought] if len(same) < len(names) else []
     if sought:
-        judged.append(_judged(NO_IDENTIFIER, held, terms, _where_looked(sought, names, linked)))
+        judged.append(_judged(NO_IDENTIFIER, held, terms, _where_looked(sought, names, groups, linked)))
     if targets:
         judged.append(_judged(NO_TWIN, twins, terms, _how_looked(targets, same, pairs, left_out, told)))
     counted = Check(COUNTED, True, str(single))
     if terms.singled_out is not None:
-        promise = f"at most {terms.singled_out:.4g} of the records are alone by the columns released as they are"
+        promise = f"at most {terms.singled_out:.4g} of the {unit} are alone by the columns released as they are"
         counted = Check(promise, single.as_they_are <= terms.singled_out, str(single))
     used = [entry for entry in terms.accept if any(entry in accepted for _, accepted in judged)]
-    return Leaks((*(check for check, _ in judged), counted), tuple(used))
+    found = [one for one in (*held, *twins) if not any(entry.covers(one.columns) for entry in terms.accept)]
+    return Leaks((*(check for check, _ in judged), counted), tuple(used), tuple(found))
 
 
 def _judged(promise: str, findings: Sequence[Finding], terms: Terms, looked: str) -> tuple[Check, list[Accepted]]:
@@ -136,9 +140,11 @@ def _listed(findings: Sequence[Finding]) -> str:
     return f"{told}; and so do {', '.join(rest)}" if rest else told
 
 
-def _where_looked(identifiers: Sequence[str], names: Sequence[str], linked: bool) -> str:
+def _where_looked(identifiers: Sequence[str], names: Sequence[str], groups: Sequence[str], linked: bool) -> str:
     """What the first check looked at."""
     what = f"looked for {', '.join(identifiers)} in {counted(len(names), 'column')}"
+    if groups:  # each stands in many records
+        what += f" ({', '.join(groups)} only in those released as they are)"
     if not linked:
         return f"{what}, as whole values of text only, since records are not those of the original"
     return (

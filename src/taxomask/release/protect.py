@@ -17,6 +17,7 @@ from .._version import __version__
 from ..engines import Engine, Memory
 from ..methods import Method, Progress
 from ..methods.decimals import rounded
+from ..methods.missing_permutation import with_missing_cells
 from ..microdata import Microdata, Schema
 from ..microdata.frames import Frame
 from .accept import accepted_entries
@@ -34,6 +35,7 @@ def protect(
     *,
     seed: int | None = None,
     accept: Iterable[Mapping[str, Any]] = (),
+    missing_cells: str = "keep",
     progress: Progress | None = None,
 ) -> Release:
     """Protect a table.
@@ -53,6 +55,9 @@ def protect(
     accept
         What you have looked at and accept of what the leak check finds, each with a reason:
         ``[{"columns": ["office"], "reason": "offices are public"}]``.
+    missing_cells
+        ``"keep"``: where cells are missing is up to the method, and many keep it as it is, which can be a fingerprint;
+        ``"permute"``: those of the columns that it protects are then moved to records drawn at random.
     progress
         Called from time to time with the fraction of the masking that is done.
 
@@ -67,6 +72,7 @@ def protect(
     """
     schema.check_decided()
     data = Microdata.of(frame, schema)
+    method = with_missing_cells(method, data, missing_cells)
     terms = Terms(accepted_entries(accept, schema))
     release = protect_on(Memory().telling(progress), data, method, seed=seed, terms=terms)
     frames = release.copies or (release.data,)

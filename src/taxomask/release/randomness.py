@@ -14,11 +14,11 @@ import secrets
 
 import numpy as np
 
+from .._support.spelling import spell
 from ..engines import Engine
 from ..errors import PlanError
 from ..methods import Method
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
-from ..microdata.spelling import spell
 
 __all__ = ["LEAST_SEED", "check_secret", "draws_of", "generator", "new_seed"]
 

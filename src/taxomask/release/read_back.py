@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .._support.spelling import listing
 from ..errors import PromiseError
 from ..microdata.files import Source, format_of, open_table
-from ..microdata.spelling import listing
 
 __all__ = ["BATCH", "compare", "compare_file", "compare_names", "open_written", "plain_type", "without_empty_text"]
 

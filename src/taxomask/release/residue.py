@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from .._support.spelling import spell
 from ..engines import Engine
 from ..methods import Check
 from ..microdata import Microdata
 from ..microdata.files import Extra, Source
 from ..microdata.frames import Frame
 from ..microdata.numeric import is_text
-from ..microdata.spelling import spell
 from .seen import values_in
 
 __all__ = ["NO_RESIDUE", "OTHER_FORMAT", "residue_check"]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import is_nan, spell
 from ..errors import DataError
 from ..microdata.casting import is_temporal
 from ..microdata.distinct import Distinct
 from ..microdata.frames import Frame
 from ..microdata.numeric import NUMBER, is_text
-from ..microdata.spelling import is_nan, spell
 
 __all__ = ["Seen", "seen", "texts_of", "values_in"]
 

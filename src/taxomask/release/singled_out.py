@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata.combinations import combined
+from ..microdata.people import class_owners
 from .seen import Seen
 from .twins import counted, percent
 
@@ -19,7 +20,11 @@ WIDEST = 12  # columns of which pairs are looked at: those with the most values
 
 @dataclass(frozen=True)
 class SingledOut:
-    """The share of records that are alone by the columns released as they are, by two of them, and by all columns."""
+    """The share of records that are alone by the columns released as they are, by two of them, and by all columns.
+
+    Where the schema names people or households (``unit``), the share of those who have a record that no other of them
+    shares.
+    """
 
     as_they_are: float
     pair: float
@@ -27,11 +32,13 @@ class SingledOut:
     all_columns: float
     columns: int
     pairs: int
+    unit: str = "records"
 
     def __str__(self) -> str:
         if not self.columns:
             return (
-                f"no column is released as it is; {percent(self.all_columns)} of the records are alone by all columns"
+                f"no column is released as it is; {percent(self.all_columns)} of the {self.unit} are alone by all "
+                "columns"
             )
         named = " and ".join(self.by)
         two = (
@@ -39,25 +46,32 @@ class SingledOut:
         )
         same = f"alone by what is released as it is ({counted(self.columns, 'column')})"
         return (
-            f"{same}: {percent(self.as_they_are)} of the records{two if self.pairs else ''}; "
+            f"{same}: {percent(self.as_they_are)} of the {self.unit}{two if self.pairs else ''}; "
             f"by that and the protected columns: {percent(self.all_columns)}"
         )
 
 
 def singled_out(
-    same: Sequence[Seen], others: Sequence[Seen], pairs: Sequence[tuple[int, int]], found: Sequence[int]
+    same: Sequence[Seen],
+    others: Sequence[Seen],
+    pairs: Sequence[tuple[int, int]],
+    found: Sequence[int],
+    people: NDArray[np.int64] | None = None,
+    unit: str = "records",
 ) -> SingledOut:
     """From what is released as it is, all else that is released, and who is alone by each pair of the first."""
     n = len((*same, *others)[0].codes) if same or others else 0
     together = combined((one.codes for one in same), n)
     worst = int(np.argmax(found)) if len(found) else -1
+    whole = max(n if people is None else len(np.unique(people)), 1)
     return SingledOut(
-        _alone(together) / max(n, 1) if same else 0.0,
-        max(found, default=0) / max(n, 1),
+        _alone(together, people) / whole if same else 0.0,
+        max(found, default=0) / whole,
         () if worst < 0 else tuple(same[place].name for place in pairs[worst]),
-        _alone(combined([together, *(one.codes for one in others)], n)) / max(n, 1),
+        _alone(combined([together, *(one.codes for one in others)], n), people) / whole,
         len(same),
         len(pairs),
+        unit,
     )
 
 
@@ -67,14 +81,17 @@ def widest_pairs(same: Sequence[Seen]) -> list[tuple[int, int]]:
     return [(a, b) for b in sorted(widest) for a in sorted(widest) if a < b]
 
 
-def pair_alone(first: Seen, second: Seen) -> int:
-    """How many records are alone by two columns."""
-    return _alone(combined([first.codes, second.codes], len(first.codes)))
+def pair_alone(first: Seen, second: Seen, people: NDArray[np.int64] | None = None) -> int:
+    """How many records, or people, are alone by two columns."""
+    return _alone(combined([first.codes, second.codes], len(first.codes)), people)
 
 
-def _alone(keys: NDArray[np.int64]) -> int:
+def _alone(keys: NDArray[np.int64], people: NDArray[np.int64] | None) -> int:
     if not len(keys):
         return 0
+    if people is not None:
+        classes = np.unique(keys, return_inverse=True)[1]
+        return len(np.unique(people[class_owners(classes, people)[classes] == 1]))
     if int(keys.max()) < 8 * len(keys) + 1024:
         return int((np.bincount(keys) == 1).sum())
     return int((np.unique(keys, return_counts=True)[1] == 1).sum())

@@ -343,7 +343,7 @@ class _Written:
         found = self._release.check(frame, self._number)
         residue = residue_check(self._engine, self._release.original, frame, back, self._options.like)
         self.found = replace(found, checks=(*found.checks, residue))
-        stop_if_broken(self.found.checks)
+        stop_if_broken(self.found.checks, found.findings)
 
 
 def _write_part(columns: list[_Column], number: int, where: str, like: str | None, escaped: bool) -> tuple[str, str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.spelling import listing
 from ..errors import DataError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
 from ..microdata.alike import alike
-from ..microdata.spelling import listing
 from ..taxonomy.distances import get_distance
 from ..taxonomy.distances.families import ByDeepestSubsumer
 from .statistics import category_marginality

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .from_columns import FromColumns, Level
 from .graph import Concept, Match, Taxonomy
 from .normalize import check_normalize
 from .scope import Scope
 
-__all__ = ["Concept", "Match", "Scope", "Taxonomy", "check_normalize"]
+__all__ = ["Concept", "FromColumns", "Level", "Match", "Scope", "Taxonomy", "check_normalize"]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.showing import line, view
+from .._support.temporary import write_whole
 from ..errors import TaxonomyError, UnknownConceptError, did_you_mean
 from .listing import Listing
 from .normalize import check_normalize
@@ -22,6 +23,7 @@ from .spelling import Match, Spellings
 if TYPE_CHECKING:
     from .closure import Closure
     from .distances import Distance
+    from .from_columns import FromColumns, Level
     from .scope import Scope
 
 __all__ = ["Concept", "Match", "Taxonomy"]
@@ -109,6 +111,8 @@ class Taxonomy(Mapping[str, Concept]):
         self.parent_start, self.parent_index = arrays.parent_start, arrays.parent_index
         self.child_start, self.child_index = arrays.child_start, arrays.child_index
         self._spellings = Spellings(name, arrays.ids, arrays.labels, arrays.codes, arrays.aliases)
+        self.made_from: FromColumns | None = None
+        self.slips: tuple[str, ...] = ()
 
     # ----------------------------------------------------------------------------------- making one
 
@@ -177,6 +181,76 @@ class Taxonomy(Mapping[str, Concept]):
         for concept in seen:
             listing.add(concept, label=(labels or {}).get(concept, ""))
         return cls(arrange(listing), name)
+
+    @classmethod
+    def from_columns(
+        cls,
+        frame: Any,
+        columns: Sequence[str],
+        *,
+        labels: Mapping[str, str] | None = None,
+        missing: Sequence[str] = ("",),
+        name: str | None = None,
+    ) -> Taxonomy:
+        """Make a taxonomy from columns of a table: a code, its group, the group of that, and so on.
+
+        A code that stands under several groups has several parents. A row below a parent that no other row of a common
+        code has is told in ``slips``: it may be a slip of the pen.
+
+        Parameters
+        ----------
+        frame
+            The table (pandas, polars or pyarrow).
+        columns
+            The names of the columns, the finest first. What has the same name in two of them is two things: the coarser
+            one is called by its column, too (``"mdc: 4"``). Where a cell is empty, the next one in the row counts.
+        labels
+            For some of these columns, the column that describes their values.
+        missing
+            Values that mean "missing", besides empty cells.
+        name
+            How messages call the taxonomy.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> table = pa.table({"drg": [65, 66, 103], "mdc": ["1", "1", "5"], "text": ["Stroke", "Stroke", "Transplant"]})
+        >>> drg = Taxonomy.from_columns(table, ["drg", "mdc"], labels={"drg": "text"})
+        >>> drg.parents("65"), drg["103"].label, round(drg.distance("65", "66"), 2), round(drg.distance("65", "103"), 2)
+        (('1',), 'Transplant', 0.58, 0.85)
+        """
+        from .from_columns import FromColumns, levels_of
+
+        made_from = FromColumns.of(columns, labels)
+        levels = levels_of(frame, made_from.every)
+        return cls.from_levels(made_from, {key: level.without(missing) for key, level in levels.items()}, name)
+
+    @classmethod
+    def from_levels(cls, made_from: FromColumns, levels: Mapping[str, Level], name: str | None = None) -> Taxonomy:
+        """As `from_columns`, from columns that were read before."""
+        from .from_columns import described
+
+        listing, slips = described(made_from, levels)
+        found = cls(arrange(listing), name or made_from.name)
+        found.made_from, found.slips = made_from, slips
+        return found
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the taxonomy as an edge list, which `read` takes: CSV, packed with gzip if the name ends in ``.gz``."""
+        import csv
+        import gzip
+        import io
+
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(("id", "parent", "label", "code"))
+        for position in range(self.virtual_root, len(self.ids)):
+            own = (self.labels[position], self.codes[position])
+            parents = [self.ids[one] for one in self.parents_of(position).tolist() if one or not self.virtual_root]
+            for number, parent in enumerate(parents or [""]):
+                rows.writerow((self.ids[position], parent, *(own if not number else ("", ""))))
+        whole = text.getvalue().encode()
+        write_whole(Path(path), gzip.compress(whole, mtime=0) if fspath(path).endswith(".gz") else whole)
 
     # ----------------------------------------------------------------------------------- as a mapping
 

@@ -43,6 +43,7 @@ def _described(path: Path, changed: int, folder: Path, rows: int, memory: int) -
         "names": table.column_names,
         "preview": [[_cell(value) for value in row.values()] for row in table.slice(0, ROWS).to_pylist()],
         "attributes": entries,
+        "people": schema.about_people(),
         "columns": [_column(frame, table[one.name], one) for one in schema.values()],
     }
 

@@ -30,7 +30,7 @@ class Job:
     stage: str = ""  # what is being done
     parts: list[Any] = field(default_factory=list)
     result: Any = None
-    error: dict[str, str] | None = None
+    error: dict[str, Any] | None = None
     started: float | None = None
     ended: float | None = None
 
@@ -100,9 +100,11 @@ class Jobs:
                 result = self._worker.run(job.task, job.arguments, partial(_note, job), partial(_wanted, job))
                 self._end(job, "done", result=result)
             except TaskError as error:
-                self._end(job, "failed", error={"message": error.message, "hint": error.hint})
+                self._end(
+                    job, "failed", error={"message": error.message, "hint": error.hint, "leaks": list(error.leaks)}
+                )
 
-    def _end(self, job: Job, state: str, *, result: Any = None, error: dict[str, str] | None = None) -> None:
+    def _end(self, job: Job, state: str, *, result: Any = None, error: dict[str, Any] | None = None) -> None:
         with self._lock:
             if not job.over:  # else it was cancelled meanwhile
                 job.state, job.result, job.error, job.ended = state, result, error, time.time()

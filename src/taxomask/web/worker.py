@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._support.failures import explained
@@ -21,7 +21,9 @@ Report = Callable[[str, Any], None]  # a kind ("progress", "part") and what ther
 
 
 class TaskError(TaxomaskError):
-    """A task failed, or its process ended."""
+    """A task failed, or its process ended; ``leaks`` as of a `PromiseError`."""
+
+    leaks: tuple[Mapping[str, Any], ...] = ()
 
 
 class Worker:
@@ -61,7 +63,9 @@ class Worker:
                     if kind == "done":
                         return content
                     if kind == "error":
-                        raise TaskError(content["message"], hint=content["hint"])
+                        failed = TaskError(content["message"], hint=content["hint"])
+                        failed.leaks = content["leaks"]
+                        raise failed
                     if report is not None:
                         report(kind, content)
             except (EOFError, OSError):
@@ -124,6 +128,7 @@ def _work(pipe: Any) -> None:
                 if known is None:  # a fault of ours or of a library: shown, and the process goes on
                     message = f"{type(error).__name__}: {error}"
                     known = TaskError(message, hint="This is a fault of taxomask: please report it.")
-                pipe.send(("error", {"message": known.message, "hint": known.hint}))
+                leaks = tuple(getattr(known, "leaks", ()))
+                pipe.send(("error", {"message": known.message, "hint": known.hint, "leaks": leaks}))
             else:
                 pipe.send(("done", answer))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Microdata, Role
+from ...microdata.people import by_owner, class_owners
 from ..measure import Figure, Measure
 from ..plain import Result
 from ..side_by_side import side_by_side
@@ -29,7 +30,9 @@ class ClassSizes(Result):
     """How many records share their values of some attributes with how many others.
 
     ``k`` is the size of the smallest class, ``uniques`` the number of records that are alone in theirs; ``sizes`` has
-    the number of classes of each size. The original table is given for comparison.
+    the number of classes of each size. The original table is given for comparison. Where the schema names a person or a
+    household, ``unit`` says so: sizes are then numbers of different people or households, and uniques those who are
+    alone in some class; ``units`` is how many there are.
     """
 
     attributes: tuple[str, ...]
@@ -40,6 +43,8 @@ class ClassSizes(Result):
     sizes: tuple[tuple[int, int], ...]
     original_k: int
     original_uniques: int
+    unit: str = "records"
+    units: int = 0
 
 
 def class_sizes(original: Microdata, released: Microdata, attributes: Iterable[str] | None = None) -> ClassSizes:
@@ -56,28 +61,39 @@ def class_sizes(original: Microdata, released: Microdata, attributes: Iterable[s
     """
     names = chosen(original, released, attributes)
     check_records(released, "released")
-    before = _sizes(class_numbers(original.columns[name] for name in names))
-    after = _sizes(class_numbers(released.columns[name] for name in names))
+    before, alone_before = _sizes(class_numbers(original.columns[name] for name in names), original.units)
+    after, alone = _sizes(class_numbers(released.columns[name] for name in names), released.units)
     values, counts = np.unique(after, return_counts=True)
     return ClassSizes(
         names,
         released.n,
         len(after),
         int(after.min()),
-        int((after == 1).sum()),
+        alone,
         tuple(zip(values.tolist(), counts.tolist(), strict=True)),
         int(before.min(initial=original.n)),
-        int((before == 1).sum()),
+        alone_before,
+        released.unit,
+        released.n if released.units is None else len(np.unique(released.units)),
     )
 
 
-def _sizes(numbers: Whole) -> Whole:
-    return np.bincount(numbers) if len(numbers) else np.zeros(0, dtype=np.int64)
+def _sizes(numbers: Whole, units: Whole | None) -> tuple[Whole, int]:
+    """How many records, or different people, each class has, and how many of them are alone in one."""
+    if not len(numbers):
+        return np.zeros(0, dtype=np.int64), 0
+    sizes = class_owners(numbers, units)
+    alone = sizes[numbers] == 1
+    return sizes, int(alone.sum()) if units is None else len(np.unique(units[alone]))
 
 
 @dataclass(frozen=True)
 class ClassRisk(Result):
-    """The chance to re-identify a record: of the record at highest risk, on average, and above a threshold."""
+    """The chance to re-identify a record: of the record at highest risk, on average, and above a threshold.
+
+    Where the schema names a person, the chance of a person is that of their record that is found most easily, and the
+    average is over people.
+    """
 
     highest: float
     mean: Rate
@@ -130,8 +146,10 @@ def reidentification(
     names = chosen(original, released, attributes)
     check_records(released, "released")
     numbers = class_numbers(released.columns[name] for name in names)
-    f = np.bincount(numbers)[numbers]
-    prosecutor = _class_risk(1 / f, 1 / released.n, threshold)
+    people = released.people
+    f = class_owners(numbers, released.units)[numbers]
+    everybody = _different(released)
+    prosecutor = _class_risk(by_owner(1 / f, people), 1 / everybody, threshold)
     if population is None:
         return Reidentification(prosecutor, None, prosecutor.mean, 0)
     check_records(population, "population")
@@ -139,11 +157,20 @@ def reidentification(
     columns = side_by_side(population, released, names)
     both = class_numbers(_stacked(after, register) for register, after in columns.values())
     here, there = both[: released.n], both[released.n :]
-    F = np.bincount(there, minlength=int(both.max()) + 1)[here]
+    F = np.zeros(int(both.max()) + 1, dtype=np.int64)
+    F[: int(there.max()) + 1] = class_owners(there, population.units)
+    F = F[here]
     risk = np.divide(1.0, F, out=np.zeros(released.n), where=F > 0)
-    journalist = _class_risk(risk, 1 / population.n, threshold)
-    marketer = Rate.of(float(np.minimum(risk, 1 / f).sum()), released.n, 1 / population.n)
+    guess = 1 / _different(population)
+    journalist = _class_risk(by_owner(risk, people), guess, threshold)
+    linked = by_owner(np.minimum(risk, 1 / f), people)
+    marketer = Rate.of(float(linked.sum()), len(linked), guess)
     return Reidentification(prosecutor, journalist, marketer, int((F == 0).sum()))
+
+
+def _different(data: Microdata) -> int:
+    """How many people, or households, a table has; records, if it names none."""
+    return data.n if data.units is None else len(np.unique(data.units))
 
 
 def _class_risk(risk: Float, guess: float, threshold: float) -> ClassRisk:
@@ -164,7 +191,7 @@ def _stacked(first: Column, second: Column) -> Column:
 CLASSES = Measure(
     "classes",
     title="smallest class",
-    about="The fewest records that share all released quasi-identifiers.",
+    about="The fewest records, or people where the schema names them, that share all released quasi-identifiers.",
     paper="k",
     unit="records",
     compute=lambda tables, _: class_sizes(*tables.both),
@@ -173,7 +200,11 @@ CLASSES = Measure(
     columns=Role.QUASI_IDENTIFIER,
     headline=True,
     more=(
-        Figure("uniques", "unique records", "Records that share their released quasi-identifiers with no other one."),
+        Figure(
+            "uniques",
+            "unique records",
+            "Records, or people, that share their released quasi-identifiers with no other one.",
+        ),
     ),
 )
 _FROM = "from the sizes of classes of equal quasi-identifiers"

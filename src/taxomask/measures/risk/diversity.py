@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import Attribute, Microdata, Role
+from ...microdata.combinations import numbered
 from ...microdata.meanings import by_meaning
+from ...microdata.people import class_owners, row_shares
 from ...partition import Groups
 from ...semantics import EarthMover, earth_mover
 from ..measure import Measure, telling
 from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
-__all__ = ["CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "l_diversity", "t_closeness"]
+__all__ = ["CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "alike_by_chance", "l_diversity", "t_closeness"]
 
 Whole = NDArray[np.int64]
 
@@ -27,7 +29,8 @@ class Diversity:
 
     ``l`` is the smallest number of different values in a class, ``entropy_l`` the smallest exponential of a class's
     entropy. ``disclosed``: the share of records in classes with one value only, whose value is known to whoever knows
-    the class; the baseline is the share in classes of the same sizes drawn at random.
+    the class; the baseline is the share in classes of the same sizes drawn at random. Where the schema names a person,
+    the records that somebody has with the same value in the same class count once.
     """
 
     attribute: str
@@ -62,6 +65,9 @@ def l_diversity(
     check_records(released, "released")
     classes = class_numbers(released.columns[name] for name in names)
     values = class_numbers([by_meaning(released.columns[confidential])])
+    if released.people is not None:
+        once = numbered([classes, values, released.people], released.n)[1]
+        classes, values = classes[once], values[once]
     sizes = np.bincount(classes)
     pairs, counts = np.unique(classes * (values.max() + 1) + values, return_counts=True)
     whose = pairs // (values.max() + 1)
@@ -73,11 +79,11 @@ def l_diversity(
         confidential,
         int(different.min()),
         float(np.exp(max(entropy.min(), 0.0))),
-        Rate.of(int(sizes[different == 1].sum()), released.n, _alike_by_chance(np.bincount(values), sizes)),
+        Rate.of(int(sizes[different == 1].sum()), len(values), alike_by_chance(np.bincount(values), sizes)),
     )
 
 
-def _alike_by_chance(counts: Whole, sizes: Whole) -> float:
+def alike_by_chance(counts: Whole, sizes: Whole) -> float:
     """The share of records in classes of one value if records were dealt into classes of these sizes at random."""
     from scipy.special import gammaln
 
@@ -95,7 +101,8 @@ def _alike_by_chance(counts: Whole, sizes: Whole) -> float:
 class Closeness:
     """How far the classes' distributions of a confidential attribute are from that of the table, 0 to 1.
 
-    ``t`` is the largest earth mover's distance of a class, ``mean`` the average over the records.
+    ``t`` is the largest earth mover's distance of a class, ``mean`` the average over the records. Where the schema
+    names a person everybody counts alike, in a class and in the table.
     """
 
     attribute: str
@@ -125,8 +132,10 @@ def t_closeness(
     chosen(original, released, [confidential])
     check_records(released, "released")
     classes = Groups(class_numbers(released.columns[name] for name in names).astype(np.int32))
-    distances = _distances(earth_mover(released.columns[confidential]), classes)
-    return Closeness(confidential, max(distances), float(np.average(distances, weights=classes.sizes)))
+    people = released.people
+    distances = _distances(earth_mover(released.columns[confidential], people), classes)
+    sizes = class_owners(classes.numbers, people)
+    return Closeness(confidential, max(distances), float(np.average(distances, weights=sizes)))
 
 
 def _distances(distance: EarthMover, classes: Groups) -> list[float]:
@@ -135,11 +144,21 @@ def _distances(distance: EarthMover, classes: Groups) -> list[float]:
     out = []
     for group in range(len(classes.sizes)):
         rows = classes.members(group)
-        key = np.sort(distance.codes[rows]).tobytes()
+        key = _content(distance, rows)
         if key not in known:
             known[key] = distance(rows)
         out.append(known[key])
     return out
+
+
+def _content(distance: EarthMover, rows: NDArray[np.integer]) -> bytes:
+    """What the distance of some records depends on: their values and, where people count, how much each counts."""
+    codes = distance.codes[rows]
+    if distance.people is None:
+        return np.sort(codes).tobytes()
+    shares = row_shares(distance.people[rows])
+    order = np.lexsort((shares, codes))
+    return codes[order].tobytes() + shares[order].tobytes()
 
 
 DIVERSITY = Measure(

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..._support.spelling import spell
 from ..hidden import hidden_in
-from ..spelling import spell
 from .base import Extra, texts_in
 
 __all__ = ["arrow_extras", "column_extras"]

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._support.spelling import spell
 from ..casting import is_temporal
-from ..spelling import spell
 from ._thrift import Reader, binaries
 from .base import Extra, said, texts_in
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from ..._support.spelling import spell
 from ...errors import DataError
-from ..spelling import spell
 from .base import ArrowTable, Batches, Extra, Source, import_extra
 from .fragile import table_apart, whole
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from ..._support.spelling import listing
 from ...errors import DataError, did_you_mean
-from ..spelling import listing
 
 __all__ = [
     "ArrowTable", "Batches", "Extra", "Format", "Source", "Text", "cannot_write", "import_extra", "new_file", "plain",

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..._support.spelling import spell
 from ...errors import DataError
-from ..spelling import spell
 from ._xlsx import SHEET, workbook_extras, write_workbook
 from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, plain
 from .fragile import whole

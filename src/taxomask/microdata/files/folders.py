@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..._support.spelling import listing
 from ...errors import DataError
-from ..spelling import listing
 from .base import BATCH, ArrowTable, Batches, Extra, Source, Text
 
 __all__ = ["MANIFEST", "Folder", "in_types", "open_folder"]

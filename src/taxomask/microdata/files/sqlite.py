@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from ..._support.spelling import spell
 from ...errors import DataError
-from ..spelling import spell
 from ._database import Address, exists, gone, miscounted, quoted, temporary_name, unchanged
 from .base import Batches, Extra, Format, Source, Text, cannot_write, plain
 

@@ -16,7 +16,7 @@ export const state = {
   start: null, // what the server says about itself
   methods: null, // the methods with their parameters
   table: null, // the table that is open, as the server describes it
-  draft: null, // what was decided about it: attributes, method, grid, limits, format
+  draft: null, // what was decided about it: attributes, people, method, grid, limits, format, what is accepted
 };
 
 // Every change is kept at once, so that a reload loses nothing; while one is on its way the next one waits.
@@ -33,15 +33,17 @@ export function go(step, ...more) { location.hash = `#/${[step, ...more].map(enc
 
 // What a job is given: the draft as a plan.
 export function plan(...more) {
-  const { attributes, method, limits } = state.draft;
+  const { attributes, people, method, limits, accept, missing_cells } = state.draft;
   const kept = Object.fromEntries(Object.entries(limits || {}).filter(([, value]) => value !== null));
-  return Object.assign({ attributes: attributes.map(entry), method, ...(Object.keys(kept).length ? { limits: kept } : {}) }, ...more);
+  return Object.assign({ attributes: attributes.map(entry), ...people, method, ...(Object.keys(kept).length ? { limits: kept } : {}), ...(accept?.length ? { accept } : {}), ...(missing_cells ? { missing_cells } : {}) }, ...more);
 }
 
-// An attribute as a plan has it: only what its kind has.
+// An attribute as a plan has it: only what its kind has, and nothing but its leader if it follows another column.
 export function entry(attribute) {
   const only = { decimals: "continuous", order: "ordinal", taxonomy: "taxonomic", distance: "taxonomic", match: "taxonomic", normalize: "taxonomic", unmapped: "taxonomic" };
-  return Object.fromEntries(Object.entries(attribute).filter(([key]) => !only[key] || only[key] === attribute.kind));
+  const follows = attribute.role === "other" && attribute.follows; // it has no kind of its own then
+  const kept = (key) => (key === "follows" ? follows : follows && (key === "kind" || only[key]) ? false : !only[key] || only[key] === attribute.kind);
+  return Object.fromEntries(Object.entries(attribute).filter(([key]) => kept(key)));
 }
 
 export async function startJob(task, more = {}, extra = {}) {
@@ -59,7 +61,7 @@ async function load(table) {
     const [found, methods] = await Promise.all([get(`/api/tables/${table}`), state.methods || get("/api/methods")]);
     state.methods = methods;
     state.table = found;
-    state.draft = { attributes: found.attributes, method: null, grid: null, limits: {}, format: "", ...found.draft };
+    state.draft = { attributes: found.attributes, people: found.people, method: null, grid: null, limits: {}, format: "", accept: [], ...found.draft };
   }
   if (!table) state.table = state.draft = null;
 }

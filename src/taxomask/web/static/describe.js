@@ -21,21 +21,40 @@ export async function describeStep(page) {
     const found = Object.keys(ROLES).map((role) => [role, draft.attributes.filter((one) => one.role === role).length]);
     count.replaceChildren(...found.map(([role, number]) => h("span", { class: `tag ${role}` }, `${number} ${ROLES[role][0].toLowerCase()}${role.endsWith("identifier") && number !== 1 ? "s" : ""}`)));
   };
-  const edited = () => { changed(); tally(); };
+  const people = h("section", { class: "people", "aria-labelledby": "people" });
+  const edited = () => { changed(); tally(); whose(people, draft, edited); };
   tally();
+  whose(people, draft, edited);
   page.append(
     h("h1", {}, "What are the columns?"),
     h("p", { class: "lead" }, h("b", {}, table.name), ` has ${thousands(table.rows)} rows and ${table.names.length} columns. The roles below were proposed from names and values; columns that were not recognised come first: `, h("b", {}, "decide those, and check every one of the others.")),
     h("details", { class: "roles-help" }, h("summary", {}, "What the roles mean"),
       h("dl", {}, Object.values(ROLES).map(([name, about]) => [h("dt", {}, name), h("dd", {}, about)]))),
     h("div", { class: "columns" }, draft.attributes.map((attribute, number) => column(attribute, table.columns[number], edited))),
+    people,
     h("h2", { id: "preview" }, "The first rows"), preview(table),
     h("div", { class: "foot" }, count, h("button", { type: "button", class: "button primary", onclick: () => go("protect", table.id) }, "Next: protect it")));
 }
 
+// Whose a row is: identifiers that name people or households, who are then counted instead of rows.
+function whose(place, draft, edited) {
+  const names = draft.attributes.filter((one) => one.role === "identifier").map((one) => one.name);
+  for (const key of ["person", "household"]) if (!names.includes(draft.people[key])) delete draft.people[key];
+  const set = (key, value) => { if (value) draft.people[key] = value; else delete draft.people[key]; edited(); };
+  const pick = (key, label, none) => field(label, choice([["", none], ...names.map((name) => [name, name])], draft.people[key] || "", (value) => set(key, value), { "aria-label": label }));
+  const counted = draft.people.household ? "households" : draft.people.person ? "people" : "rows";
+  const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  place.replaceChildren(
+    h("h2", { id: "people" }, "Whose is a row?"),
+    h("p", { class: "soft small" }, names.length ? `Where a person has several rows, name the identifier that tells them. Groups are made of k different ${counted}.` : "There is no identifier that could tell: every row counts as a person."),
+    ...(names.length ? [h("div", { class: "row" }, pick("person", "The person of a row", "each row is a person"), pick("household", "The household of a row", "not counted"),
+      ...(counted === "rows" ? [] : [field("Rows that name nobody", choice([["together", "are one together"], ["each", "are one each"]], draft.people.missing_person || "together", (value) => set("missing_person", value === "each" ? value : null), { "aria-label": "Rows that name nobody" }))]))] : []));
+  if (focused) [...place.querySelectorAll("select")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
+}
+
 function column(attribute, facts, edited) {
   const more = h("div", { class: "more" });
-  const redraw = () => more.replaceChildren(...details(attribute, facts, edited));
+  const redraw = () => more.replaceChildren(...details(attribute, facts, edited, redraw));
   const name = unique("role");
   const roles = h("fieldset", { class: "roles" }, h("legend", { class: "unseen" }, `Role of ${attribute.name}`),
     Object.entries(ROLES).map(([role, [label]]) => h("label", { class: `chip ${role}` },
@@ -55,16 +74,24 @@ function prepare(attribute, facts) {
   if (attribute.kind === "taxonomic") attribute.taxonomy ||= state.methods.taxonomies[0];
 }
 
-function details(attribute, facts, edited) {
+function details(attribute, facts, edited, redraw) {
   const parts = [];
   const evidence = h("p", { class: "evidence small soft" }, attribute.note || "");
   if (attribute.role === "identifier") return [evidence];
   parts.push(h("div", { class: "notes" }, evidence, missing(attribute, edited)));
+  if (attribute.role === "other") parts.push(follows(attribute, edited, redraw));
+  if (attribute.role === "other" && attribute.follows) return parts;
   if (attribute.kind === "continuous") parts.push(decimals(attribute, edited));
   if (attribute.kind === "taxonomic") parts.push(taxonomy(attribute, edited));
   if (attribute.kind === "ordinal") parts.push(h("details", {}, h("summary", {}, `Order: ${shortened((attribute.order || []).join(" < "), 60)}`),
     field("From the lowest to the highest, one in each line", h("textarea", { rows: 6, value: (attribute.order || []).join("\n"), onchange: (event) => { attribute.order = event.target.value.split("\n").map((one) => one.trim()).filter(Boolean); edited(); } }))));
   return parts;
+}
+
+function follows(attribute, edited, redraw) {
+  const others = state.draft.attributes.map((one) => one.name).filter((one) => one !== attribute.name);
+  return h("label", { class: "row small soft" }, "Released as it is, or as it belongs to the released value of",
+    choice([["", "(as it is)"], ...others], attribute.follows || "", (value) => { if (value) attribute.follows = value; else delete attribute.follows; edited(); redraw(); }, { "aria-label": `What ${attribute.name} follows` }));
 }
 
 function decimals(attribute, edited) {

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { figure, h, problem } from "./dom.js";
 import { go, latest, state } from "./app.js";
 import { showMap } from "./compare.js";
+import { waysOut } from "./leaks.js";
 import { watch } from "./progress.js";
 
 export async function lookStep(page, id) {
@@ -20,6 +21,7 @@ export async function lookStep(page, id) {
   if (now.state === "done") { done(now); return; }
   watch(job, progress, "Protecting the table").then((last) => {
     if (last.state === "done") done(last);
+    else if (last.error?.leaks?.length) { title.textContent = "Something else lets it out"; result.replaceChildren(...waysOut(last.error.leaks)); }
     else if (["failed", "cancelled"].includes(last.state)) result.replaceChildren(h("a", { class: "button", href: `#/protect/${table.id}` }, "Change the method"));
   }).catch((error) => progress.replaceChildren(problem(error)));
 }

@@ -20,7 +20,7 @@ export async function watch(id, place, title, each = () => {}) {
     if (known) known.state = job.state;
     each(job);
     if (job.state === "done") { place.replaceChildren(); say("Done."); return job; }
-    if (job.state === "failed") { place.replaceChildren(problem(job.error)); return job; }
+    if (job.state === "failed") { place.replaceChildren(job.error.leaks?.length ? h("div", { class: "problem", role: "alert" }, h("b", {}, "The release was stopped: a column lets out what was protected or removed."), h("p", {}, "Nothing was released.")) : problem(job.error)); return job; }
     if (job.state === "cancelled") { place.replaceChildren(h("div", { class: "problem", role: "alert" }, h("b", {}, "Cancelled."), h("p", {}, "Nothing was released."))); return job; }
     const seconds = job.seconds ? ` · ${Math.round(job.seconds)} s` : "";
     if (job.state === "queued") { bar.removeAttribute("value"); text.textContent = job.ahead ? `Waiting for ${job.ahead} other job${job.ahead > 1 ? "s" : ""}` : "Starting"; }

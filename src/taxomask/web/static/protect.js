@@ -50,6 +50,7 @@ export async function protectStep(page) {
         limit("risk", "Largest risk", "The share of records that an intruder may link rightly, 0 to 1. If it is larger, nothing is released.", 1),
         limit("loss", "Largest loss", "The mean over the protected columns: 0 is none, 1 is every value replaced by the average. If it is larger, nothing is released.", undefined),
         limit("worst_loss", "Largest loss of a column", "The loss of the protected column that lost most. If it is larger, nothing is released.", undefined),
+        field("Missing cells of protected columns", choice([["", "are where the method leaves them"], ["permute", "are moved to records drawn at random"]], draft.missing_cells || "", (value) => { draft.missing_cells = value; edited(); }), "Which cells are missing can be a fingerprint. They can be moved after methods that swap, draw or add noise."),
         field("Format of the protected table", choice([["", "as the original"], ...state.methods.formats], draft.format, (value) => { draft.format = value; edited(); }))))),
     messages,
     h("div", { class: "foot" }, h("div", {}, time, h("button", { type: "button", class: "link small", onclick: estimate }, "How long will it take?")),

@@ -1,0 +1,105 @@
+"""Columns of a draft that belong to another one, if the table says so: the text of a code, the district of a city."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..microdata import Kind, Role, Schema, words
+from ..microdata.distinct import Distinct
+from ..microdata.frames import Frame
+from ..microdata.names import read_name, split_name
+from ..microdata.recognition import DATES, pairs
+
+__all__ = ["with_leaders"]
+
+ENOUGH = 0.99  # of the records in which a column is what most often stands beside the other one
+_YEARS = frozenset(["year", "yr", "jahr", "annee", "ano", "anno", "any", "jaar"])
+
+
+def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collection[str] = ()) -> Schema:
+    """The schema with ``follows`` for columns that belong to a protected one.
+
+    Candidates come from names: a description and its code, places, a year and a date. The table decides: the column
+    must be what most often stands beside the value of the other one in 99 % of the records, and these values must
+    repeat. Of several the one with the fewest values leads. Numbers, and dates that a file holds as such, do not lead:
+    what a method makes of them need not occur in the table, and nothing would belong to it.
+
+    Parameters
+    ----------
+    schema
+        A draft.
+    read
+        Reads some columns of the table.
+    but
+        Columns whose roles were decided by a person.
+    """
+    for name, leaders in _candidates(schema).items():
+        if name in but:
+            continue
+        found = []
+        for leader in leaders:
+            one = schema[leader]
+            protected = one.role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL) and one.kind != Kind.CONTINUOUS
+            if (protected or one.follows is not None) and name not in _led_by(schema, leader):
+                share, values = _goes_with(Frame(read([leader, name])), leader, name)
+                found += [(values, leader, share)] if share >= ENOUGH else []
+        if found:
+            _, leader, share = min(found)
+            why = f"goes with {leader!r} in {100 * share:.4g} % of the records: follows what is released of it"
+            note = "; ".join(part for part in (schema[name].note, why) if part)
+            bare = {"kind": None, "order": (), "taxonomy": None, "normalize": (), "match": "id", "decimals": None}
+            schema = schema.replace(name, **{**bare, "role": Role.OTHER, "follows": leader, "note": note})
+    return schema
+
+
+def _led_by(schema: Schema, name: str) -> list[str]:
+    """A column, what it follows, and so on."""
+    found = [name]
+    while (leader := schema[found[-1]].follows) is not None:
+        found.append(leader)
+    return found
+
+
+def _candidates(schema: Schema) -> dict[str, list[str]]:
+    """For each column those that it may belong to, by their names."""
+    found: dict[str, list[str]] = {}
+    for name, leader in (*pairs(schema).items(), *_places(schema), *_years(schema)):
+        if schema[name].role != Role.IDENTIFIER:
+            found.setdefault(name, []).append(leader)
+    return found
+
+
+def _places(schema: Schema) -> Iterator[tuple[str, str]]:
+    named = [name for name in schema if set(read_name(name).meanings) & {words.PLACE, words.POSTCODE}]
+    yield from ((name, leader) for name in named for leader in named if name != leader)
+
+
+def _years(schema: Schema) -> Iterator[tuple[str, str]]:
+    years = [name for name in schema if _YEARS & set(split_name(name))]
+    dates = [name for name in schema if DATES in schema[name].note]
+    yield from ((name, leader) for name in years for leader in dates if name != leader)
+
+
+def _goes_with(frame: Frame, leader: str, name: str) -> tuple[float, int]:
+    """The share of records in which a column is what most often stands beside the leader's value, and how many values
+    that has. 0 if it says nothing: values of the leader hardly repeat, or the column has one value, or more than it."""
+    first, second = (_used(frame, one) for one in (leader, name))
+    both = (first.codes >= 0) & (second.codes >= 0)
+    n, values = int(both.sum()), first.size
+    if not n or second.size < 2 or 2 * values > n or second.size > values:
+        return 0.0, values
+    key = first.codes[both].astype(np.int64) * second.size + second.codes[both]
+    pair, counts = np.unique(key, return_counts=True)
+    most = np.zeros(values, dtype=np.int64)
+    np.maximum.at(most, pair // second.size, counts)
+    return float(most.sum()) / n, values
+
+
+def _used(frame: Frame, name: str) -> Distinct:
+    """The values of a column that occur; an empty text is none."""
+    coded = frame.distinct(name).used()
+    empty = np.array([text == "" for text in coded.spellings], dtype=bool)
+    return Distinct(np.where(np.append(empty, False)[coded.codes], np.int32(-1), coded.codes), coded.values)
