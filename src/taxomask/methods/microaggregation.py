@@ -174,7 +174,7 @@ class Microaggregation(Method):
     def groups_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Groups:
         """The partition, wherever the table lies. Each block has a generator of its own."""
         groups: Groups
-        if self._is_one_number(data):
+        if self.closeness != "first" and self._is_one_number(data):
             groups = engine.run(_group_line, self, data, what="grouping", main=True)
             return groups
         if self.block_size is None:

@@ -114,7 +114,7 @@ class EarthMover(ABC):
         if self.missing >= 1 or not here.any():
             return np.abs(missing - self.missing)
         group, codes = group[here], codes[here]
-        between = self._between_all(group, codes, counted[here] / there[group], several)
+        between = self._between_all(group, codes, counted[here], there)
         between[there == 0] = 0.0
         return np.asarray(np.abs(missing - self.missing) + (1 - np.maximum(missing, self.missing)) * between)
 
@@ -123,8 +123,11 @@ class EarthMover(ABC):
         return float(self.of_groups(order, start).max(initial=0.0))
 
     @abstractmethod
-    def _between_all(self, group: Codes, codes: Codes, shares: Float, several: int) -> Float:
-        """As `_between`, for many groups: of each record its group (sorted), its code, and its share of the group."""
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
+        """As `_between`, for many groups: of each record its group (sorted), its code, and what it counts.
+
+        ``there`` is what all records of a group count together. Shares are divided last: equal ones are equal bits.
+        """
 
     @abstractmethod
     def _between(self, codes: Codes, shares: Float | None) -> float:
@@ -145,10 +148,11 @@ def _row_shares_within(group: Codes, people: Codes) -> Float:
     return np.asarray(1 / times[place])
 
 
-def _cells(group: Codes, codes: Codes, shares: Float, categories: int) -> tuple[Codes, Codes, Float]:
+def _cells(group: Codes, codes: Codes, counted: Float, there: Float, categories: int) -> tuple[Codes, Codes, Float]:
     """The different codes of each group, group by group, and the share of each."""
     keys, place = np.unique(group * categories + codes, return_inverse=True)
-    return keys // categories, keys % categories, _sums(place, shares, len(keys))
+    group = keys // categories
+    return group, keys % categories, _sums(place, counted, len(keys)) / there[group]
 
 
 def _distribution(codes: Codes, shares: Float | None) -> tuple[Codes, Float]:
@@ -165,9 +169,9 @@ class _Flat(EarthMover):
         values, here = _distribution(codes, shares)
         return float(np.maximum(here - self.share[values], 0).sum())
 
-    def _between_all(self, group: Codes, codes: Codes, shares: Float, several: int) -> Float:
-        group, codes, here = _cells(group, codes, shares, self.categories)
-        return _sums(group, np.maximum(here - self.share[codes], 0), several)
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
+        group, codes, here = _cells(group, codes, counted, there, self.categories)
+        return _sums(group, np.maximum(here - self.share[codes], 0), len(there))
 
 
 class _Ordered(EarthMover):
@@ -192,11 +196,12 @@ class _Ordered(EarthMover):
         above = (self._sums[high] - self._sums[turn]) - level * (high - turn)
         return float((below + above).sum()) / (self.categories - 1)
 
-    def _between_all(self, group: Codes, codes: Codes, shares: Float, several: int) -> Float:
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
+        several = len(there)
         if self.categories < 2:
             return np.zeros(several)
         order = np.lexsort((codes, group))
-        codes, shares = codes[order], shares[order]
+        codes, shares = codes[order], (counted / there[group])[order]
         sizes = np.bincount(group, minlength=several)
         first = np.flatnonzero(np.diff(group, prepend=-1))
         some = group[first]
@@ -238,17 +243,19 @@ class _OnTree(EarthMover):
 
     def _between(self, codes: Codes, shares: Float | None) -> float:
         """Σ over the edges of the difference in weight below them; where the group does not reach it is all of it."""
-        each = np.full(len(codes), 1 / len(codes)) if shares is None else shares
-        return float(self._between_all(np.zeros(len(codes), dtype=np.int64), codes, each, 1)[0])
+        if shares is None:
+            every = np.zeros(len(codes), dtype=np.int64)
+            return float(self._between_all(every, codes, np.ones(len(codes)), np.array([float(len(codes))]))[0])
+        return float(self._between_all(np.zeros(len(codes), dtype=np.int64), codes, shares, np.ones(1))[0])
 
-    def _between_all(self, group: Codes, codes: Codes, shares: Float, several: int) -> Float:
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
         length = self._paths.shape[1]
         paths = self._paths[codes].ravel()
         used = paths < self._edges
         group, edges = np.repeat(group, length)[used], paths[used]
-        group, edges, here = _cells(group, edges, np.repeat(shares, length)[used], self._edges + 1)
+        group, edges, here = _cells(group, edges, np.repeat(counted, length)[used], there, self._edges + 1)
         below = self._below[edges]
-        return (self._whole + _sums(group, np.abs(here - below) - below, several)) / self._unit
+        return (self._whole + _sums(group, np.abs(here - below) - below, len(there))) / self._unit
 
 
 class _ByTable(EarthMover):
@@ -276,7 +283,7 @@ class _ByTable(EarthMover):
             found[group] = self(order[start[group] : start[group + 1]])
         return found
 
-    def _between_all(self, group: Codes, codes: Codes, shares: Float, several: int) -> Float:
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
         raise NotImplementedError  # group by group: see of_groups
 
     def _at_most(self, rows: Codes) -> float:
