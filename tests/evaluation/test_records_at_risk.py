@@ -30,12 +30,14 @@ def evaluated(age: list[int], **people: Any) -> tm.Evaluation:
 
 def test_by_hand() -> None:
     """Before: two pairs, and two who are alone, by their age. After: f and m, three alike each."""
-    found = evaluated([30, 30, 30, 60, 60, 60]).records_at_risk
+    evaluation = evaluated([30, 30, 30, 60, 60, 60])
+    found = evaluation.records_at_risk
     assert found is not None
     assert found.before.tolist() == [0.5, 0.5, 1, 0.5, 0.5, 1]
     assert found.singled_out_before is not None
     assert [found.singled_out_before.singles_out(i) for i in (2, 5)] == [("age",), ("age",)]
-    assert found.after[5] == 0  # 60 is nearer to 50 than to 90
+    assert evaluation.attackers.nearest.chances[5] == 0  # 60 is nearer to 50 than to 90
+    assert found.after[5] == pytest.approx(1 / 3)  # but one of the three must be the one of 90
     assert found.above(0.5) == {"before": 2, "after": 0}
     assert sum(one["before"] for one in found.histogram.values()) == 6
     assert sum(one["after"] for one in found.histogram.values()) == 6

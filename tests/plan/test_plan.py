@@ -259,3 +259,18 @@ def test_the_same_of_attributes(tmp_path: Path, entry: str, message: str) -> Non
     assert error.value.message.startswith(f"{path}: ")
     assert message in error.value.message
     assert error.value.hint
+
+
+def test_attackers_are_named_in_a_plan() -> None:
+    content = {"attributes": [{"name": "age", "role": "quasi_identifier", "kind": "continuous"}]}
+    plan = Plan.from_dict({**content, "attackers": ["nearest", "partial"], "limits": {"disclosure": 0.3}})
+    assert plan.attackers == ("nearest", "partial")
+    assert Plan.from_dict(plan.to_dict()) == plan
+    refused: list[tuple[Any, str]] = [
+        ("nearest", "a list of names"),
+        (["nerest"], "no attacker 'nerest'"),
+        ([], "to try"),
+    ]
+    for wrong, said in refused:
+        with pytest.raises(tm.PlanError, match=said):
+            Plan.from_dict({**content, "attackers": wrong})

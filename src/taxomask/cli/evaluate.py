@@ -9,8 +9,8 @@ import typer
 
 from ..errors import DataError
 from .files import check_free
-from .protect import Household, Person, PlanFile, PopulationSize, Quiet, SamplingWeight
-from .show import print_figures, print_json, print_table, progress_bar
+from .protect import Attackers, Household, Person, PlanFile, PopulationSize, Quiet, SamplingWeight, named
+from .show import attack_rows, print_figures, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,6 +35,7 @@ def evaluate(
     unlinked: Annotated[
         bool, typer.Option("--unlinked", help="The rows do not correspond, as those of fully synthetic tables.")
     ] = False,
+    attackers: Attackers = None,
     person: Person = None,
     household: Household = None,
     sampling_weight: SamplingWeight = None,
@@ -80,7 +81,10 @@ def evaluate(
     with naming(source):
         Microdata.from_frame(before, read.attributes)  # what is wrong here is not the fault of the protected table
     with naming(target), progress_bar("Measuring", quiet=quiet or json) as progress:
-        found = measure(before, after, read.attributes, method, order=order, linked=linked, progress=progress)
+        trying = named(attackers) or read.attackers
+        found = measure(
+            before, after, read.attributes, method, order=order, linked=linked, attackers=trying, progress=progress
+        )
     if output is not None:
         found.to_html(output)
     if records is not None:
@@ -91,6 +95,7 @@ def evaluate(
         return None
     print(f"{protected} against {original}")
     print_figures(found.headline)
+    print_table(["attacker", "share", "from", "to", "random guess", "how"], attack_rows(found))
     if everything:
         rows = [(title, number(value, 4), one.paper, one.about) for _, title, one, value in found.figures()]
         print_table(["measure", "value", "in the papers", "what it means"], rows)

@@ -9,7 +9,9 @@ import typer
 
 from .show import print_facts, print_json, progress_bar
 
-__all__ = ["Household", "Person", "PlanFile", "PopulationSize", "Quiet", "SamplingWeight", "protect"]
+__all__ = [
+    "Attackers", "Household", "Person", "PlanFile", "PopulationSize", "Quiet", "SamplingWeight", "named", "protect",
+]  # fmt: skip
 
 PlanFile = Annotated[Path, typer.Option("--plan", "-p", help="The plan, a YAML file; `taxomask inspect` drafts one.")]
 Person = Annotated[
@@ -27,6 +29,16 @@ PopulationSize = Annotated[
     int | None, typer.Option(min=1, help="How many people the population has that the table is a sample of.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
+
+Attackers = Annotated[
+    str | None,
+    typer.Option(help="Who tries to find people, such as nearest,partial; by default those of the plan, or all."),
+]
+
+
+def named(names: str | None) -> tuple[str, ...] | None:
+    """The names in a list with commas."""
+    return None if names is None else tuple(name.strip() for name in names.split(",") if name.strip())
 
 
 def protect(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measures import MEASURES
+from ..measures.risk import ATTACKERS, Rate
 from ..measures.risk.linkage import WORST
 from ..measures.side_by_side import same_values
 from ..microdata import CategoricalColumn, Column, TaxonomicColumn
@@ -51,8 +52,16 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
     cards = [_card(head, "loss", over if risk.linkage is not None else " It needs linked records.")]
     if head["worst_column"] is not None:
         cards.append(_card(head, "worst_loss", name=f"loss of {head['worst_column']}, the worst column"))
+    if head["attacker"] is not None:
+        share = evaluation.attackers[head["attacker"]].share
+        more = f" Here {ATTACKERS[head['attacker']].title}: {_interval(share)}."
+        if head["unchanged"] is not None:
+            more += f" Released as they are: {head['unchanged']}. Who knows them finds the record: look at disclosure."
+        cards.append(_card(head, "risk", more))
+    if not math.isnan(head["disclosure"]):
+        cards.append(_card(head, "disclosure"))
     if risk.linkage is not None and risk.intervals is not None:
-        cards.append(_card(head, "risk", f" A random guess reaches {number(risk.linkage.expected.baseline, 2)}."))
+        cards.append(_card(head, "nearest", f" A random guess reaches {number(risk.linkage.expected.baseline, 2)}."))
         cards.append(_card(head, "interval_disclosure"))
         disclosure = disclosure_risk(head["risk"], head["interval_disclosure"])
         parts = f" Here {number(100 * head['loss'])} and {number(disclosure)}."
@@ -62,6 +71,11 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
     counted = f" Of {classes.units:,} {classes.unit}; before {classes.original_uniques:,}."
     cards.append(_card(head, "uniques", counted, None if classes.unit == "records" else f"unique {classes.unit}"))
     return cards
+
+
+def _interval(share: Rate) -> str:
+    interval = f"{number(share.low)} to {number(share.high)} with 95 % confidence"
+    return f"{interval}, a random guess {number(share.baseline, 2)}"
 
 
 def _card(head: Mapping[str, Any], key: str, more: str = "", name: str | None = None) -> dict[str, str]:
@@ -193,6 +207,7 @@ def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
     makers = (
         _records_at_risk,
         _worst_records,
+        _attackers,
         _attacks,
         _ranks,
         _changes_in_rank,
@@ -206,6 +221,29 @@ def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _row(name: str, *cells: Any, about: str = "") -> dict[str, Any]:
     return {"name": name, "about": about, "cells": cells}
+
+
+def _attackers(evaluation: Evaluation) -> dict[str, Any]:
+    tried = {name: one for name, one in evaluation.attackers.items() if one is not None}
+    idle = [ATTACKERS[name].title for name in evaluation.attackers if name not in tried]
+    about = "What each knows, the expected share of records or values that it finds with its 95 % interval, and how."
+    if idle:
+        about += f" Not tried, or without anything to work on: {'; '.join(idle)}."
+    return {
+        "title": "What attackers find",
+        "about": about,
+        "header": ["attacker", "share", "from", "to", "random guess", "after", "how"],
+        "rows": [
+            _row(
+                ATTACKERS[name].title,
+                *(one.share.value, one.share.low, one.share.high, one.share.baseline),
+                {"identity": "people", "confidential": "values"}[ATTACKERS[name].after],
+                one.how,
+                about=f"Knows: {ATTACKERS[name].knows}",
+            )
+            for name, one in tried.items()
+        ],
+    }
 
 
 def _records_at_risk(evaluation: Evaluation) -> dict[str, Any]:
@@ -253,7 +291,7 @@ def _attacks(evaluation: Evaluation) -> dict[str, Any]:
     about = "Shares of records, each with its 95 % interval and what a random guess reaches."
     choices = len(evaluation.risk.partial_linkage)
     if choices > WORST:
-        about += f" Of {choices} choices of one or two columns the {WORST} worst are shown."
+        about += f" Of {choices} choices of one to three columns the {WORST} worst are shown."
     return {
         "title": "What an intruder could learn",
         "about": about,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.showing import line
-from ..measures.risk import SpecialUniques
+from ..measures.risk import ATTACKERS, SpecialUniques
 from ..measures.risk.inputs import class_numbers
 from ..microdata import Microdata
 from ..microdata.class_risk import class_risk, people_risk
@@ -130,7 +130,11 @@ def records_at_risk(evaluation: Evaluation) -> RecordsAtRisk | None:
 def _chances(evaluation: Evaluation) -> dict[str, Float]:
     """The chance to be found of each record, by the name of each attacker on who a record is."""
     linkage = evaluation.risk.get("linkage")
-    return {} if linkage is None else {"nearest": linkage.right / linkage.ties}
+    if linkage is None:
+        return {}
+    tried = {name: one for name, one in evaluation.attackers.items() if one is not None}
+    found = {name: one.chances for name, one in tried.items() if ATTACKERS[name].after == "identity"}
+    return found or {"nearest": linkage.right / linkage.ties}
 
 
 def _bins(chances: Float) -> NDArray[np.int64]:
