@@ -133,7 +133,8 @@ def _chances(evaluation: Evaluation) -> dict[str, Float]:
     if linkage is None:
         return {}
     tried = {name: one for name, one in evaluation.attackers.items() if one is not None}
-    found = {name: one.chances for name, one in tried.items() if ATTACKERS[name].after == "identity"}
+    identity = {name: one for name, one in tried.items() if ATTACKERS[name].after == "identity"}
+    found = {name: one.chances for name, one in identity.items() if len(one.chances) == evaluation.original.n}
     return found or {"nearest": linkage.right / linkage.ties}
 
 
