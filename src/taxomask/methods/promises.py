@@ -297,6 +297,9 @@ class Permutation(Promise):
     attributes: tuple[str, ...]
     missing_move: bool = False
 
+    def permuted(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes
+
     def settled(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes
 
