@@ -127,7 +127,7 @@ def test_files_on_threads_and_a_table_in_memory(
     release = tm.protect(read_table(parquet), schema_of(case), CASES[case], seed=SEED)
     found = done[case]
     same(outcome(release, f"{tmp_path}/out/"), found)
-    assert found.release.promise == release.promise
+    assert set(release.promise) <= set(found.release.promise)  # files are looked at for what is beside their cells, too
     assert found.release.protected == release.protected
     assert found.release.linked == release.linked == (not case.startswith("full"))
     assert (found.swaps is None) == (case not in SWAPS)
