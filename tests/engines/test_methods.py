@@ -19,6 +19,8 @@ CASES: dict[str, Method] = {
     "microaggregation": tm.Microaggregation(4),
     "microaggregation in blocks": tm.Microaggregation(**BLOCKS),
     "microaggregation, t and l": tm.Microaggregation(4, t=0.6, l=2, attributes=("age", "dx", "sex")),
+    "microaggregation, swap": tm.Microaggregation(4, t=0.5, closeness="swap", attributes=("age", "dx", "sex")),
+    "microaggregation, first": tm.Microaggregation(4, t=0.5, closeness="first", attributes=("age", "dx", "sex")),
     "refined": tm.Microaggregation(4, algorithm="refined", steps=400, keep_variance=True),
     "refined in blocks": tm.Microaggregation(**BLOCKS, algorithm="refined", steps=400, objective="semantic"),
     "MicroHybrid": tm.MicroHybrid(4),
@@ -76,6 +78,8 @@ CASES: dict[str, Method] = {
     "top and bottom coding": tm.TopBottomCoding(bottom={"age": 5}, top={"age": 90, "weight": 80}),
     "generalisation": tm.Generalisation(3),
     "suppression": tm.Suppression(2),
+    "suppression of records at risk": tm.Suppression(2, records={"risk": 0.4}),
+    "top coding of records at risk": tm.TopBottomCoding(top={"age": 60}, records={"risk": 0.4}),
     "pipeline": tm.Pipeline((tm.TopBottomCoding(top={"age": 95}), tm.Microaggregation(**BLOCKS))),
     "pipeline of three": tm.Pipeline(
         (tm.RankSwapping(p=5, attributes=("dx",)), tm.Pram(0.8), tm.Rounding({"income": 10}))
@@ -127,7 +131,7 @@ def test_files_on_threads_and_a_table_in_memory(
     release = tm.protect(read_table(parquet), schema_of(case), CASES[case], seed=SEED)
     found = done[case]
     same(outcome(release, f"{tmp_path}/out/"), found)
-    assert set(release.promise) <= set(found.release.promise)  # files are looked at for what is beside their cells, too
+    assert set(release.promise) <= set(found.release.promise)  # a file is looked at in more ways than a table
     assert found.release.protected == release.protected
     assert found.release.linked == release.linked == (not case.startswith("full"))
     assert (found.swaps is None) == (case not in SWAPS)
