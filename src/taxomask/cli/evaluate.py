@@ -10,7 +10,7 @@ import typer
 from ..errors import DataError
 from .files import check_free
 from .protect import Household, Person, PlanFile, Quiet
-from .show import print_figures, print_json, print_table, progress_bar
+from .show import print_figures, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +70,7 @@ def evaluate(
     if output is not None:
         found.to_html(output)
     if json:
-        return print_json({"private": "for the custodian alone: computed from the original table", **found.to_dict()})
+        return print_private_json(found.to_dict())
     if quiet:
         return None
     print(f"{protected} against {original}")

@@ -10,7 +10,7 @@ import typer
 from ..errors import DataError
 from .files import check_free, write_text
 from .protect import Household, Person, Quiet
-from .show import print_json, print_table, print_text
+from .show import print_private_json, print_table, print_text
 
 __all__ = ["inspect"]
 
@@ -48,7 +48,7 @@ def inspect(
     if output is not None:
         write_text(output, draft_plan(schema, data, output.parent))
     if json:
-        return print_json({"rows": rows, "undecided": list(schema.undecided), **schema.to_dict()})
+        return print_private_json({"rows": rows, "undecided": list(schema.undecided), **schema.to_dict()})
     if quiet:
         return None
     print_text(f"{source.where}: {rows:,} rows, {len(schema)} columns")

@@ -78,7 +78,12 @@ class TopBottomCoding(Method):
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         limits = self._limits(data)
-        return MissingStays(tuple(limits)), *(Bounds(name, low, high) for name, (low, high) in limits.items())
+        bounds = (Bounds(name, low, high, self._chosen(name)) for name, (low, high) in limits.items())
+        return MissingStays(tuple(limits)), *bounds
+
+    def _chosen(self, name: str) -> bool:
+        """Whether the limits of an attribute were given as values; percentiles are values of people."""
+        return all(limit is None or (isinstance(limit, Mapping) and name in limit) for limit in (self.top, self.bottom))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return tuple(self._limits(data))
@@ -106,11 +111,15 @@ class TopBottomCoding(Method):
 
 @dataclass(frozen=True)
 class Bounds(Promise):
-    """Every number (or position of an ordered category) of the attribute lies between two limits."""
+    """Every number (or position of an ordered category) of the attribute lies between two limits.
+
+    What is promised is published: it names limits that were ``chosen``, and not those that are values of the table.
+    """
 
     attribute: str
     low: float
     high: float
+    chosen: bool = True
 
     def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
         return (self.low, self.high) if name == self.attribute else super().limits(original, masked, name)
@@ -121,11 +130,10 @@ class Bounds(Promise):
         column = original.columns[self.attribute]
         limits = [_written(column, limit) for limit in (self.low, self.high) if np.isfinite(limit)]
         between = "between " if len(limits) == 2 else "at least " if np.isfinite(self.low) else "at most "
-        return Check(
-            f"every value of {self.attribute} is {between}{' and '.join(limits)}" if limits else "no limit",
-            outside == 0,
-            f"{outside:,} outside",
-        )
+        named = " and ".join(limits) if self.chosen else "two limits" if len(limits) == 2 else "a limit"
+        found = f"{outside:,} outside" if self.chosen else f"{outside:,} outside {' and '.join(limits)}"
+        promise = f"every value of {self.attribute} is {between}{named}" if limits else "no limit"
+        return Check(promise, outside == 0, found)
 
 
 def _limit(which: str, limit: Limit, column: Column, sign: int) -> float:
