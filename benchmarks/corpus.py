@@ -62,6 +62,7 @@ METHODS = [
     "{name: micro_hybrid, k: 4, block_size: 100, candidates: domain}",
     "{name: group_permutation, k: 4}",
     "{name: group_permutation, k: 4, block_size: 100, algorithm: refined, steps: 500}",
+    "{name: individual_ranking, k: 4, attributes: [NUMBERS]}",
     "{name: shuffling}",
     "{name: rank_swapping, k: 20, algorithm: 1}",
     "{name: rank_swapping, k: 20, algorithm: 2}",

@@ -62,6 +62,7 @@ METHODS = {
     "refined": "{name: microaggregation, k: 5, block_size: 20000, algorithm: refined, steps: 2000}",
     "MicroHybrid": "{name: micro_hybrid, k: 5, block_size: 20000}",
     "group permutation": "{name: group_permutation, k: 5, block_size: 20000}",
+    "individual ranking": "{name: individual_ranking, k: 5, attributes: [age, n_beds, dx01]}",
     "shuffling": SHUFFLING,
     "reverse mapping": f"{{name: reverse_mapping, inner: {BLOCKS}}}",
     "rank swapping 1": "{name: rank_swapping, algorithm: 1, p: 1}",
@@ -150,16 +151,16 @@ def _cpu() -> float:
 
 @contextlib.contextmanager
 def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[float], list[int]]]:
-    """The memory of a process and all below it in GB, twice a second; with ``kill``, workers are killed at random.
+    """The memory of a process and all below it in GB, twice a second; with ``kill``, one to three workers are killed.
 
-    The first is killed while it starts or soon after.
+    The first is killed while it starts or soon after. More would leave no time for another to start where many run.
     """
     peaks: list[float] = []
     killed: list[int] = []
     stop = threading.Event()
 
     def watch() -> None:
-        due = None
+        due, most = None, kill.randint(1, 3) if kill else 0
         while not stop.wait(0.05 if kill else 0.5):
             family = list(_family(pid))
             if not kill:
@@ -168,7 +169,7 @@ def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[float
             workers = [one for one in family if b"spawn_main" in _command(one)]
             if workers and due is None:
                 due = time.time() + kill.uniform(0, 4)
-            if workers and due is not None and time.time() > due:
+            if workers and due is not None and time.time() > due and len(killed) < most:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(chosen := kill.choice(workers), signal.SIGKILL)
                     killed.append(chosen)

@@ -34,7 +34,9 @@ def mechanisms() -> dict[str, tm.Method]:
         "correlated noise, moments kept": tm.Noise(0.5, correlated=True, keep_moments=True),
         "multiplicative noise, 20 %": tm.MultiplicativeNoise(0.2),
         "microaggregation, k = 5": tm.Microaggregation(5),
-        "microaggregation column by column": tm.Pipeline([tm.Microaggregation(5, attributes=[name]) for name in every]),
+        "microaggregation column by column": tm.Pipeline(
+            [tm.Microaggregation(5, algorithm="mdav", attributes=[name]) for name in every]
+        ),
         "MicroHybrid, k = 20": tm.MicroHybrid(20),
         "imputation": tm.Imputation(attributes=every, given=()),
         "PRAM, 80 % kept": tm.Pram(0.8),

@@ -22,7 +22,7 @@ SCHEMA = tm.Schema(
 METHODS: dict[str, Method] = {
     "ADD": tm.Noise(0.5, attributes=["X"]),  # the variance of the noise is 25 % of that of X
     "IMP": tm.Imputation(attributes=["X"], given=["S"]),
-    "MIC": tm.Microaggregation(k=5, attributes=["X"]),
+    "MIC": tm.Microaggregation(k=5, algorithm="mdav", attributes=["X"]),
     "SWP": tm.NumericalSwapping(k=5, attributes=["X"]),
 }
 RANDOM = "Random in the paper and here: this is our draw with seed 0. Below are more of them."

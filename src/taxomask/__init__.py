@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .methods import Generalisation as Generalisation
     from .methods import GroupPermutation as GroupPermutation
     from .methods import Imputation as Imputation
+    from .methods import IndividualRanking as IndividualRanking
     from .methods import MarginalityNoise as MarginalityNoise
     from .methods import Microaggregation as Microaggregation
     from .methods import MicroHybrid as MicroHybrid

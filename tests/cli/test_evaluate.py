@@ -121,3 +121,19 @@ def test_a_bar_tells_how_far_it_is(run: Run, released: Path, monkeypatch: pytest
     assert "Measuring" in run(*command(released))[2]
     assert run(*command(released, "--quiet"))[1:] == ("", "")
     assert "Measuring" not in run(*command(released, "--json"))[2]
+
+
+def test_records_at_risk_are_written_for_the_custodian(run: Run, folder: Path) -> None:
+    assert run("protect", "--plan", folder / "plan.yaml", "-o", folder / "protected.csv")[0] == 0
+    both = (folder / "table.csv", folder / "protected.csv", "--plan", folder / "plan.yaml")
+    code, out, _ = run("evaluate", *both, "--records", folder / "risk.private.csv")
+    assert code == 0
+    assert "for you alone" in out
+    head, *rows = (folder / "risk.private.csv").read_text().splitlines()
+    assert head == "row,before,after,attacker,columns,columns_before"
+    assert sorted(int(row.split(",")[0]) for row in rows) == list(range(1, 13))
+    assert all(row.split(",")[1] == "1.0" for row in rows)
+    assert (folder / "risk.private.csv").stat().st_mode & 0o077 == 0
+    assert run("evaluate", *both, "--records", folder / "risk.private.csv")[0] == 2  # it exists
+    code, _, err = run("evaluate", *both, "--unlinked", "--force", "--records", folder / "risk.private.csv")
+    assert (code, "not linked" in err) == (2, True)

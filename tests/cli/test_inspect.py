@@ -182,6 +182,79 @@ def test_a_narrow_terminal(run: Run, discharges: Path, monkeypatch: pytest.Monke
     assert "…" not in plain  # nothing is cut off
 
 
+SURVEY = Path(__file__).parents[1] / "data" / "household_survey" / "testdata.csv.gz"
+SURVEY_PLAN = (
+    """\
+attributes:
+  - {name: ori_hid, role: identifier}
+  - {name: sampling_weight, role: other, kind: continuous}
+"""
+    + "".join(
+        f"  - {{name: {name}, role: quasi_identifier, kind: nominal}}\n"
+        for name in ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
+    )
+    + "".join(
+        f"  - {{name: {name}, role: other}}\n"
+        for name in ("age", "hhcivil", "expend", "income", "savings", "household_weights")
+    )
+    + """\
+household: ori_hid
+sampling_weight: sampling_weight
+method: {name: suppression, k: 3}
+"""
+)
+
+
+def test_what_must_be_protected(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(SURVEY_PLAN)
+    code, out, err = run("inspect", SURVEY, "--risk", "--plan", tmp_path / "plan.yaml")
+    told = " ".join(out.split())
+    assert (code, err) == (0, "")
+    assert "for the custodian alone" in told
+    assert "458,000 people, 1 % of them in the table" in told
+    assert "expected re-identifications 10.78" in told
+    assert "negative_binomial" in told
+    code, out, _ = run("inspect", SURVEY, "--risk", "--plan", tmp_path / "plan.yaml", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["individual"]["household"]["expected"] == pytest.approx(51.7996, abs=1e-3)
+    assert set(found["population_uniques"]["models"]) == {"zayatz", "pitman", "negative_binomial"}
+    assert len(found["worst"]) == 10
+    assert found["worst"][0]["columns"]
+
+
+def test_what_must_be_protected_in_a_draft(run: Run, discharges: Path) -> None:
+    code, out, _ = run("inspect", discharges, "--risk")
+    told = " ".join(out.split())
+    assert code == 0
+    assert "Who stands out" in told
+    assert "say so in a plan (sampling_weight, population_size)" in told
+    code, out, _ = run("inspect", discharges, "--risk", "--json")
+    assert json.loads(out)["classes"]["original_uniques"] > 0
+    code, _, err = run("inspect", discharges, "--plan", "plan.yaml")
+    assert (code, "--plan goes with --risk alone" in err) == (2, True)
+
+
+def test_weights_and_the_population_on_the_command_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("sex,job,weight\nf,cook,10\nf,nurse,12.5\nm,cook,10\nm,cook,8\n")
+    roles = [f"--role={name}=quasi_identifier" for name in ("sex", "job")]
+    table = [tmp_path / "table.csv", "--risk", "--json", *roles, "--role=weight=other"]
+    found = json.loads(run("inspect", *table, "--sampling-weight", "weight")[1])
+    assert found["population_uniques"]["population"] == 40  # 40.5 rounded
+    found = json.loads(run("inspect", *table, "--population-size", "400")[1])
+    assert found["population_uniques"]["fraction"] == 0.01
+    assert found["individual"]["expected"] < 1
+    code, _, err = run("inspect", *table, "--sampling-weight", "sex")
+    assert (code, "sampling_weight" in err) == (2, True)
+
+
+def test_nothing_to_stand_out_by(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("remark\na\nb\n")
+    code, _, err = run("inspect", tmp_path / "table.csv", "--risk", "--role", "remark=other")
+    assert code == 2
+    assert "no column is drafted as a quasi-identifier" in err
+
+
 def test_people_are_proposed_named_and_counted(run: Run, tmp_path: Path) -> None:
     """Twelve people with five equal rows each: k counts them from the first look to what was written."""
     table, plan, out = tmp_path / "visits.csv", tmp_path / "plan.yaml", tmp_path / "out.csv"

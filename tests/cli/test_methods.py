@@ -31,7 +31,7 @@ def test_every_method_is_listed_with_its_parameters(capsys: pytest.CaptureFixtur
 
 def test_one_method_tells_its_docstring(capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "microaggregation")
-    assert out.startswith("microaggregation(k, algorithm='mdav'")
+    assert out.startswith("microaggregation(k, algorithm='auto'")
     assert "References" in out
 
 

@@ -96,7 +96,13 @@ def test_survey_weights_and_a_control_sample() -> None:
 def test_everything_is_plain_and_complete(tmp_path: Path) -> None:
     release = tm.protect(TABLE, SCHEMA, tm.MicroHybrid(3), seed=1)
     found = tm.evaluate(TABLE, release.data, SCHEMA)
-    assert set(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == {"headline", "utility", "risk", "papers"}
+    assert set(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == {
+        "headline",
+        "utility",
+        "risk",
+        "attackers",
+        "papers",
+    }
     assert found.to_frame().num_rows > 50
     found.to_html(tmp_path / "report.html", release=release)
     page = (tmp_path / "report.html").read_text()
@@ -127,7 +133,9 @@ def test_the_front_and_the_best() -> None:
         "Of the 3 methods 2 have a risk of at most 0.4; of these it has the smallest loss, 0.3, at a risk of 0.2. "
         "The next best is c with a loss of 0.4."
     )
-    with pytest.raises(tm.PlanError, match=r"no method has a risk of at most 0\.1; the smallest is 0\.2, of b\."):
+    with pytest.raises(
+        tm.PlanError, match=r"no method has a risk of at most 0\.1; nearest to it is b, with a risk of 0\.2\."
+    ):
         found.best(0.1)
 
 
@@ -144,7 +152,7 @@ def test_a_grid_with_a_method_that_cannot_run(tmp_path: Path) -> None:
     ((label, reason),) = found.failed
     assert label == "microaggregation(k=13)"
     assert "12 records" in reason
-    assert found.to_frame().column_names[:3] == ["method", "risk", "loss"]
+    assert found.to_frame().column_names[:5] == ["method", "risk", "attacker", "disclosure", "loss"]
     found.to_html(tmp_path / "map.html", max_risk=0.5)
     page = (tmp_path / "map.html").read_text()
     assert page.count('class="point') == 3

@@ -28,6 +28,8 @@ CASES: dict[str, Method] = {
     "MicroHybrid in blocks, moments": tm.MicroHybrid(**BLOCKS, synthesis="moments", attributes=(*NUMBERS, "dx", "sex")),
     "group permutation": tm.GroupPermutation(4),
     "group permutation in blocks": tm.GroupPermutation(**BLOCKS, algorithm="refined", steps=400),
+    "individual ranking": tm.IndividualRanking(4, attributes=(*NUMBERS, "born", "grade", "dx")),
+    "microaggregation of one number": tm.Microaggregation(4, attributes=("income",), block_size=60),
     "shuffling": tm.Shuffling(),
     "shuffling, given mixed": tm.Shuffling(attributes=("dx", "pay", "job"), given=("age", "grade", "region", "sex")),
     "shuffling, paper": tm.Shuffling(attributes=("pay",), given=(), ties="paper"),
@@ -75,6 +77,8 @@ CASES: dict[str, Method] = {
     "top and bottom coding": tm.TopBottomCoding(bottom={"age": 5}, top={"age": 90, "weight": 80}),
     "generalisation": tm.Generalisation(3),
     "suppression": tm.Suppression(2),
+    "suppression of records at risk": tm.Suppression(2, records={"risk": 0.4}),
+    "top coding of records at risk": tm.TopBottomCoding(top={"age": 60}, records={"risk": 0.4}),
     "pipeline": tm.Pipeline((tm.TopBottomCoding(top={"age": 95}), tm.Microaggregation(**BLOCKS))),
     "pipeline of three": tm.Pipeline(
         (tm.RankSwapping(p=5, attributes=("dx",)), tm.Pram(0.8), tm.Rounding({"income": 10}))

@@ -18,6 +18,7 @@ from taxomask.evaluation import HEADLINE
 from taxomask.evaluation.page import page
 from taxomask.measures.measure import value_at
 from taxomask.measures.measured import all_figures
+from taxomask.measures.risk import ATTACKERS
 from taxomask.methods import METHODS
 from taxomask.report import render
 
@@ -111,6 +112,7 @@ def test_every_method_says_beforehand_what_it_protects() -> None:
         "microaggregation": {"k": 2},
         "micro_hybrid": {"k": 2},
         "group_permutation": {"k": 2},
+        "individual_ranking": {"k": 2},
         "suppression": {"k": 2},
         "rank_swapping": {"k": 2},
         "distributional_swapping": {"k": 2, "attributes": ["dx", "grade"]},
@@ -205,8 +207,14 @@ def test_every_measure_has_its_meaning() -> None:
         assert one.about.count(". ") == 0  # one sentence
     named = [one.paper for one in figures.values() if one.paper]
     assert len(set(named)) == len(named)
+    assert all(one.knows.endswith(".") for one in ATTACKERS.values())
     empty = [where for where in figures if value_at(found.to_dict(), where) is None]
-    assert empty == ["risk.individual.expected"]  # there are no weights
+    assert {where for where in empty if not where.startswith("attackers.")} == {
+        where for where in figures if where.startswith(("risk.individual.", "risk.population_uniques."))
+    }  # there are no weights
+    assert {where.split(".")[1] for where in empty if where.startswith("attackers.")} == {
+        "pattern", "informed", "rank_intervals", "membership", "inference", "homogeneity", "extremes",
+    }  # nothing is missing or confidential, and nobody said how it was protected  # fmt: skip
 
 
 def test_a_report_says_what_every_figure_is() -> None:
@@ -274,5 +282,5 @@ def test_figures_come_in_the_kind_of_table_that_was_given(kind: Any) -> None:
     first = found["measure"][0]
     assert (first.as_py() if kind is pa.table else first) == "headline.risk"
     names = compared.column_names if kind is pa.table else list(compared.columns)
-    assert names[:5] == ["method", "risk", "loss", "worst_column", "worst_loss"]
+    assert names[:5] == ["method", "risk", "attacker", "disclosure", "loss"]
     assert names[-1] == "front"

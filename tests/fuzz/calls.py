@@ -78,6 +78,7 @@ def method(rng: random.Random) -> Any:
         lambda: tm.Microaggregation(k, l=rng.choice([None, 2]), t=rng.choice([None, 0.4])),
         lambda: tm.MicroHybrid(k, synthesis=rng.choice(["neighbourhood", "moments"])),
         lambda: tm.GroupPermutation(k, algorithm=rng.choice(["mdav", "refined"]), steps=50),
+        lambda: tm.IndividualRanking(k, order=rng.choice(["taxonomy", "marginality"])),
         lambda: tm.Shuffling(),
         lambda: tm.RankSwapping(k=k, algorithm=rng.choice([1, 2, 3])),
         lambda: tm.RandomSwapping(),
@@ -114,6 +115,10 @@ def recounted(original: pa.Table, schema: tm.Schema, used: Any, release: tm.Rele
             rows = Counter({row: count + sum(rows.values()) - sum(whole.values()) for row, count in whole.items()})
         if rows and min(rows.values()) < used.k:
             yield f"a class of {min(rows.values())} records, k is {used.k}"
+    if isinstance(used, tm.IndividualRanking) and data.num_rows:
+        for name in known:
+            if min(Counter(map(repr, data[name].to_pylist())).values()) < used.k:
+                yield f"a value of {name} that fewer than k = {used.k} records share"
     swapped = (tm.RankSwapping, tm.RandomSwapping, tm.ReverseMapping, tm.Shuffling, tm.GroupPermutation)
     if isinstance(used, swapped):
         for name in release.protected:

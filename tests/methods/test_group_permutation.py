@@ -142,9 +142,26 @@ def test_bad_parameters_are_errors() -> None:
     for method, message in (
         (tm.GroupPermutation(1), "k must be an integer of at least 2; got 1."),
         (tm.GroupPermutation(5, block_size=19), "block_size must be an integer of at least 20; got 19."),
-        (tm.GroupPermutation(5, algorithm="best"), "algorithm must be 'mdav' or 'refined'; got 'best'."),  # type: ignore[arg-type]
+        (tm.GroupPermutation(5, algorithm="best"), "algorithm must be 'auto', 'mdav' or 'refined'; got 'best'."),  # type: ignore[arg-type]
     ):
         with pytest.raises(tm.PlanError, match=message):
             tm.protect(pa.table({"age": [1, 2, 3, 4]}), AGES, method)
     with pytest.raises(tm.DataError, match="too few for a group of k = 5"):
         tm.protect(pa.table({"age": [1, 2, 3, 4]}), AGES, tm.GroupPermutation(5))
+
+
+def test_people_who_own_several_records_of_a_group() -> None:
+    schema = tm.Schema([tm.Attribute("who", role="identifier"), *AGES.values()], person="who")
+    ages = [1.0, 2, 3, 4, 50, 51, 52]
+    data = tm.Microdata.from_frame(pa.table({"who": list("aabccde"), "age": ages}), schema)
+    masked = tm.GroupPermutation(3, algorithm="mdav").mask(data, np.random.default_rng(1))
+    assert masked.groups is not None
+    masked = replace(masked, groups=replace(masked.groups, numbers=np.zeros(7, dtype=np.int32)))
+    released = Frame(masked.data.to_frame())
+    found = EqualChances(3, ("age",)).check(data, released, masked)
+    assert found.holds
+    assert found.promise.endswith("nobody owns more than 1/k = 1/3 of the records of a group, counted in people")
+    more = EqualChances(4, ("age",)).check(data, released, masked)
+    assert more.holds
+    assert "nobody owns more than 28.6 % of the records" in more.promise
+    assert not EqualChances(6, ("age",)).check(data, released, masked).holds

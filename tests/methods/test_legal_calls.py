@@ -46,6 +46,8 @@ CALLS: list[Method] = [
     tm.MicroHybrid(3, candidates="domain"),
     tm.MicroHybrid(3, synthesis="moments"),
     tm.GroupPermutation(3),
+    tm.IndividualRanking(3),
+    tm.Microaggregation(3, attributes=["x"]),
     tm.Shuffling(attributes=["x"]),
     tm.Shuffling(attributes=["x"], given=()),
     tm.DistributionalSwapping(k=2),

@@ -36,7 +36,7 @@ attributes:
   - {name: age, role: quasi_identifier, kind: continuous}
 method: {name: reverse_mapping, inner: {name: microaggregation, k: 5}}
 compare:
-  - {name: microaggregation, vary: {k: [3, 5], algorithm: [mdav, refined]}}
+  - {name: microaggregation, vary: {k: [3, 5], algorithm: [auto, refined]}}
   - [{name: noise, amount: 0.1}, {name: rounding, base: 5}]
 limits: {risk: 0.1}
 output: {path: out.parquet, keep_order: true}
@@ -143,7 +143,7 @@ def test_the_json_schema_lists_every_method_with_its_parameters() -> None:
     assert micro["properties"]["k"] == {"type": "integer", "minimum": 2, "description": "The smallest size of a group."}
     t = micro["properties"]["t"]["anyOf"]
     assert t == [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "null"}]
-    assert micro["properties"]["algorithm"]["enum"] == ["mdav", "refined"]
+    assert micro["properties"]["algorithm"]["enum"] == ["auto", "mdav", "refined"]
     assert schema["$defs"]["reverse_mapping"]["properties"]["inner"]["$ref"] == "#/$defs/method"
     described = schema["properties"]["attributes"]["anyOf"][0]["items"]["properties"]
     assert described["distance"] == {"enum": list(DISTANCES)}
@@ -259,3 +259,18 @@ def test_the_same_of_attributes(tmp_path: Path, entry: str, message: str) -> Non
     assert error.value.message.startswith(f"{path}: ")
     assert message in error.value.message
     assert error.value.hint
+
+
+def test_attackers_are_named_in_a_plan() -> None:
+    content = {"attributes": [{"name": "age", "role": "quasi_identifier", "kind": "continuous"}]}
+    plan = Plan.from_dict({**content, "attackers": ["nearest", "partial"], "limits": {"disclosure": 0.3}})
+    assert plan.attackers == ("nearest", "partial")
+    assert Plan.from_dict(plan.to_dict()) == plan
+    refused: list[tuple[Any, str]] = [
+        ("nearest", "a list of names"),
+        (["nerest"], "no attacker 'nerest'"),
+        ([], "to try"),
+    ]
+    for wrong, said in refused:
+        with pytest.raises(tm.PlanError, match=said):
+            Plan.from_dict({**content, "attackers": wrong})

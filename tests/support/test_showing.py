@@ -69,6 +69,7 @@ def methods(names: list[str]) -> list[Any]:
         "generalisation": {"k": 5},
         "microaggregation": {"k": 5, "attributes": names, "algorithm": "refined", "t": 0.3, "l": 2},
         "micro_hybrid": {"k": 5, "attributes": names},
+        "individual_ranking": {"k": 5, "attributes": names},
         "group_permutation": {"k": 5, "attributes": names, "algorithm": "refined", "steps": 100},
         "suppression": {"k": 5, "importance": names},
         "recoding": {"level": dict.fromkeys(names, 3)},

@@ -34,9 +34,9 @@ def test_a_form_of_microaggregation() -> None:
     assert found["k"] == {
         "name": "k", "help": "The smallest size of a group.", "takes": "an integer of at least 2", "control": "number",
         "choices": [], "optional": False, "required": True, "default": None,
-        "slider": {"low": 2, "high": 50, "step": 1, "start": 5}, "main": True,
+        "slider": {"low": 2, "high": 50, "step": 1, "start": 5}, "tries": [3, 5, 10, 20], "main": True,
     }  # fmt: skip
-    assert found["algorithm"]["choices"] == ["mdav", "refined"]
+    assert found["algorithm"]["choices"] == ["auto", "mdav", "refined"]
     assert (found["keep_variance"]["control"], found["attributes"]["control"]) == ("switch", "columns")
     assert [name for name, one in found.items() if one["main"]] == ["k", "t", "l"]
 

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import PlanError
 from .files import check_free
-from .protect import Household, Person, PlanFile, Quiet
+from .protect import Attackers, Household, Person, PlanFile, Quiet, named
 from .show import print_meanings, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ def compare(
     max_risk: Annotated[
         float | None, typer.Option(help="The largest acceptable risk; by default that of the plan's limits.")
     ] = None,
+    max_disclosure: Annotated[
+        float | None, typer.Option(help="The largest acceptable disclosure; by default that of the plan's limits.")
+    ] = None,
+    attackers: Attackers = None,
     common_marginals: Annotated[
         bool, typer.Option("--common-marginals", help="Reverse-map every table first, for equal marginals.")
     ] = False,
@@ -50,12 +54,19 @@ def compare(
     read = Plan.read(plan, outside=outside).counting(person=person, household=household)
     with progress_bar("Comparing", quiet=quiet or json) as progress:
         found = _run(
-            read, data, common_marginals=common_marginals, workers=workers, cache=not no_cache, progress=progress
+            read,
+            data,
+            common_marginals=common_marginals,
+            attackers=named(attackers) or read.attackers,
+            workers=workers,
+            cache=not no_cache,
+            progress=progress,
         )
-    limit = max_risk if max_risk is not None else read.limits.risk
+    risk = max_risk if max_risk is not None else read.limits.risk
+    disclosure = max_disclosure if max_disclosure is not None else read.limits.disclosure
     if output is not None:
-        found.to_html(output, max_risk=limit)
-    best = found.best(limit) if limit is not None else None
+        found.to_html(output, max_risk=risk, max_disclosure=disclosure)
+    best = found.best(risk, disclosure) if risk is not None or disclosure is not None else None
     if json:
         choice = {"method": best.point.label, "reason": best.reason} if best else None
         print_private_json({**found.to_dict(), "best": choice})
@@ -81,17 +92,21 @@ def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
     return found
 
 
+_WIDE = ("interval_disclosure", "unchanged")  # a line has no room for them; the page and JSON have them
+
+
 def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
     from ..evaluation import headline_figure
     from ..report.figures import number
 
-    columns = list(dict.fromkeys(name for point in found.points for name in point.numbers))
+    names = list(dict.fromkeys(name for point in found.points for name in point.numbers))
+    columns = [name for name in names if name not in _WIDE]
     rows = [
         (point.label, *(number(point.numbers.get(name), 4) for name in columns), "*" if point.front else "")
         for point in found.points
     ]
     print_table(["method", *(headline_figure(name).title for name in columns), "front"], rows)
-    print_meanings(columns, found.protected)
+    print_meanings(names, found.protected)
     for label, reason in found.failed:
         print(f"Could not be run: {label}: {reason}")
     if best:

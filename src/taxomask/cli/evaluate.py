@@ -9,12 +9,13 @@ import typer
 
 from ..errors import DataError
 from .files import check_free
-from .protect import Household, Person, PlanFile, Quiet
-from .show import print_figures, print_private_json, print_table, progress_bar
+from .protect import Attackers, Household, Person, PlanFile, PopulationSize, Quiet, SamplingWeight, named
+from .show import attack_rows, print_figures, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..evaluation import Evaluation
     from ..methods import Method
 
 __all__ = ["evaluate"]
@@ -34,8 +35,18 @@ def evaluate(
     unlinked: Annotated[
         bool, typer.Option("--unlinked", help="The rows do not correspond, as those of fully synthetic tables.")
     ] = False,
+    attackers: Attackers = None,
     person: Person = None,
     household: Household = None,
+    sampling_weight: SamplingWeight = None,
+    population_size: PopulationSize = None,
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the chance of each record to be found, and the columns that single it out, to this CSV file; "
+            "for the custodian alone (call it risk.private.csv)."
+        ),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Print every measure, not only what sums it up.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the report.")] = False,
     outside: Annotated[
@@ -55,7 +66,11 @@ def evaluate(
 
     if output is not None:
         check_free(output, force=force)
-    read = Plan.read(plan, outside=outside).counting(person=person, household=household)
+    if records is not None:
+        check_free(records, force=force)
+    read = Plan.read(plan, outside=outside).counting(
+        person=person, household=household, sampling_weight=sampling_weight, population_size=population_size
+    )
     source, before = read_for(read, original)
     target, after = read_for(read, protected, safe_cells=read.output.escape_cells)
     order, linked, method = None, not unlinked, None
@@ -66,22 +81,51 @@ def evaluate(
     with naming(source):
         Microdata.from_frame(before, read.attributes)  # what is wrong here is not the fault of the protected table
     with naming(target), progress_bar("Measuring", quiet=quiet or json) as progress:
-        found = measure(before, after, read.attributes, method, order=order, linked=linked, progress=progress)
+        trying = named(attackers) or read.attackers
+        found = measure(
+            before, after, read.attributes, method, order=order, linked=linked, attackers=trying, progress=progress
+        )
     if output is not None:
         found.to_html(output)
+    if records is not None:
+        _write_records(records, found)
     if json:
         return print_private_json(found.to_dict())
     if quiet:
         return None
     print(f"{protected} against {original}")
     print_figures(found.headline)
+    print_table(["attacker", "share", "from", "to", "random guess", "how"], attack_rows(found))
     if everything:
         rows = [(title, number(value, 4), one.paper, one.about) for _, title, one, value in found.figures()]
         print_table(["measure", "value", "in the papers", "what it means"], rows)
     print(f"Protected columns: {', '.join(found.protected) or 'none'}.")
     if output is not None:
         print(f"The report is in {output}.")
+    if records is not None:
+        print(f"The records at risk are in {records}, for you alone.")
     return None
+
+
+def _write_records(path: Path, found: Evaluation) -> None:
+    """Every record, the one that is found most easily first; no values, but rows of the original table."""
+    import csv
+    import io
+
+    from .._support.temporary import write_whole
+
+    risky = found.records_at_risk
+    if risky is None:
+        raise DataError(
+            "the records are not linked, so that none of them can be found.", hint="Leave out --records or --unlinked."
+        )
+    rows = risky.worst(None)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(rows[0] if rows else ["row"])
+    for one in rows:
+        writer.writerow(["; ".join(cell) if isinstance(cell, list) else cell for cell in one.values()])
+    write_whole(path, text.getvalue())
 
 
 def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | None, bool, Method]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import DataError
 from .files import check_free, write_text
-from .protect import Household, Person, Quiet
+from .protect import Household, Person, PopulationSize, Quiet, SamplingWeight
+from .risk import show_risk
 from .show import print_private_json, print_table, print_text
+
+if TYPE_CHECKING:
+    from ..microdata import Microdata, Schema
+    from ..plan import Plan
 
 __all__ = ["inspect"]
 
@@ -27,7 +32,20 @@ def inspect(
     ] = None,
     person: Person = None,
     household: Household = None,
+    sampling_weight: SamplingWeight = None,
+    population_size: PopulationSize = None,
+    risk: Annotated[
+        bool,
+        typer.Option("--risk", help="Show what must be protected: who stands out and by which columns, for you alone."),
+    ] = False,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", "-p", help="With --risk: roles, people and weights are those of this plan."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the plan.")] = False,
+    outside: Annotated[
+        bool, typer.Option("--outside", help="The plan may name files outside its folder, databases and clusters.")
+    ] = False,
     quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -35,8 +53,15 @@ def inspect(
     from ..microdata import Role
     from ..microdata.clues import SPELLED
     from ..microdata.files import is_address, open_table
+    from ..plan import Plan
     from ..plan.draft import draft_plan, draft_schema
 
+    if plan is not None:
+        if not risk or output is not None or role:
+            raise DataError("--plan goes with --risk alone.", hint="Say --risk, and leave out --output and --role.")
+        said = {"person": person, "household": household, "sampling_weight": sampling_weight}
+        read = Plan.read(plan, outside=outside).counting(**said, population_size=population_size)
+        return show_risk(*_of_plan(data, read), quiet=quiet, json=json)
     if output is not None:
         check_free(output, force=force)
     source = open_table(data, text=True)
@@ -44,9 +69,13 @@ def inspect(
     beside = None if is_address(data) else Path(data)
     people = {"person": person, "household": household}
     schema = draft_schema(table, beside=beside, roles=_roles(role or []), people=people)
+    sample = {"sampling_weight": sampling_weight, "population_size": population_size}
+    schema = schema.of(schema.values(), **{key: value for key, value in sample.items() if value is not None})
     rows = source.n if source.columnar else table.num_rows
     if output is not None:
         write_text(output, draft_plan(schema, data, output.parent))
+    if json and risk:
+        return show_risk(source.where, _coded(source.read(), schema), quiet=quiet, json=True)
     if json:
         return print_private_json({"rows": rows, "undecided": list(schema.undecided), **schema.to_dict()})
     if quiet:
@@ -72,6 +101,8 @@ def inspect(
     spelled = [name for name, one in schema.items() if SPELLED in one.note and one.role != Role.IDENTIFIER]
     if spelled:
         print_text(f"Some values are spelled in several ways; write them alike: {', '.join(spelled)}.")
+    if risk:
+        show_risk(source.where, _coded(source.read(), schema), quiet=quiet, json=False)
     if output is None:
         print(f"Draft a plan with:  taxomask inspect {data} -o plan.yaml")
     else:
@@ -80,6 +111,30 @@ def inspect(
         print(f"  taxomask compare --plan {output} -o map.html")
         print(f"  taxomask protect --plan {output} -o protected.csv --report report.html")
     return None
+
+
+def _of_plan(data: str, plan: Plan) -> tuple[str, Microdata]:
+    from ..microdata import Microdata
+    from ..plan.run import naming, read_for
+
+    source, table = read_for(plan, data)
+    with naming(source):
+        return source.where, Microdata.from_frame(table, plan.attributes)
+
+
+def _coded(table: Any, schema: Schema) -> Microdata:
+    """The quasi-identifiers of a draft, as far as they can be coded without decisions."""
+    from ..microdata import Microdata, Role
+
+    wanted = [one for one in schema.values() if one.role == Role.QUASI_IDENTIFIER and one.kind is not None]
+    if not wanted:
+        raise DataError(
+            "no column is drafted as a quasi-identifier, so that nobody stands out.",
+            hint="Say which columns an intruder may know, such as --role age=quasi_identifier.",
+        )
+    named = [one for one in schema.values() if one.name in (schema.person, schema.household, schema.sampling_weight)]
+    every = [*wanted, *(one for one in named if one not in wanted)]
+    return Microdata.from_frame(table.select([one.name for one in every]), schema.of(every))
 
 
 def _roles(given: list[str]) -> dict[str, str]:

@@ -9,7 +9,9 @@ import typer
 
 from .show import print_facts, print_private_json, progress_bar
 
-__all__ = ["Household", "Person", "PlanFile", "Quiet", "protect"]
+__all__ = [
+    "Attackers", "Household", "Person", "PlanFile", "PopulationSize", "Quiet", "SamplingWeight", "named", "protect",
+]  # fmt: skip
 
 PlanFile = Annotated[Path, typer.Option("--plan", "-p", help="The plan, a YAML file; `taxomask inspect` drafts one.")]
 Person = Annotated[
@@ -19,7 +21,24 @@ Person = Annotated[
 Household = Annotated[
     str | None, typer.Option(help="The column, an identifier, that names the household of a row: k counts households.")
 ]
+SamplingWeight = Annotated[
+    str | None,
+    typer.Option(help="The column of numbers that says for how many people of the population a row stands."),
+]
+PopulationSize = Annotated[
+    int | None, typer.Option(min=1, help="How many people the population has that the table is a sample of.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
+
+Attackers = Annotated[
+    str | None,
+    typer.Option(help="Who tries to find people, such as nearest,partial; by default those of the plan, or all."),
+]
+
+
+def named(names: str | None) -> tuple[str, ...] | None:
+    """The names in a list with commas."""
+    return None if names is None else tuple(name.strip() for name in names.split(",") if name.strip())
 
 
 def protect(
@@ -37,6 +56,8 @@ def protect(
     ] = None,
     person: Person = None,
     household: Household = None,
+    sampling_weight: SamplingWeight = None,
+    population_size: PopulationSize = None,
     engine: Annotated[
         str | None, typer.Option(help="Where the work is done: memory, local (from files) or dask (a cluster).")
     ] = None,
@@ -56,7 +77,9 @@ def protect(
     from ..plan import Plan
     from ..plan.run import run
 
-    read = Plan.read(plan, outside=outside).counting(person=person, household=household)
+    read = Plan.read(plan, outside=outside).counting(
+        person=person, household=household, sampling_weight=sampling_weight, population_size=population_size
+    )
     if seed is not None:
         read = read.model_copy(update={"seed": seed})
     read = read.on(engine, scheduler=scheduler, workers=workers)

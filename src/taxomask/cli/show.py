@@ -6,10 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..evaluation import Evaluation
 
 __all__ = [
     "ProgressBar",
+    "attack_rows",
     "print_facts",
     "print_figures",
     "print_json",
@@ -48,6 +52,17 @@ def print_figures(figures: Mapping[str, Any]) -> None:
     words = {name: headline_figure(name) for name in figures}
     rows = [(words[name].title, number(value, 4), words[name].about) for name, value in figures.items()]
     print_table(["figure", "value", "what it means"], rows)
+
+
+def attack_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
+    """What each attacker who tried has found."""
+    from ..report.figures import number
+
+    found = ((name, one.share, one.how) for name, one in evaluation.attackers.items() if one is not None)
+    return [
+        (name, *(number(x, 4) for x in (share.value, share.low, share.high, share.baseline)), how)
+        for name, share, how in found
+    ]
 
 
 def print_meanings(names: Iterable[str], protected: Iterable[str]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -16,7 +17,8 @@ from .._support.parameters import check_integer, check_number
 from .._support.showing import few, line
 from ..engines import Memory
 from ..errors import DataError, PlanError, TaxomaskError
-from ..evaluation import Summary, headline_figure, summary
+from ..evaluation import Known, Summary, check_attackers, headline_figure, summary
+from ..measures.plain import plain
 from ..methods import Method, Progress, ReverseMapping
 from ..microdata import Microdata, Schema
 from ..microdata.frames import of_kind
@@ -40,6 +42,12 @@ class Point:
     loss: float
     numbers: Mapping[str, Any]
     front: bool = False
+    promises: tuple[str, ...] = ()
+
+    @property
+    def disclosure(self) -> float:
+        """What is learnt of confidential values beyond a guess; NaN if there are none."""
+        return float(self.numbers.get("disclosure", math.nan))
 
     def __repr__(self) -> str:
         return line(f"<Point {self.label}: risk {number(self.risk)}, loss {number(self.loss)}>")
@@ -107,39 +115,68 @@ class RUMap:
     def to_dict(self) -> dict[str, Any]:
         """The map in plain values."""
         points = [
-            {"method": point.label, "numbers": dict(point.numbers), "front": point.front} for point in self.points
+            {"method": point.label, "numbers": plain(point.numbers), "front": point.front} for point in self.points
         ]
         failed = [{"method": label, "reason": reason} for label, reason in self.failed]
         return {"points": points, "failed": failed, "protected": list(self.protected)}
 
-    def best(self, max_risk: float) -> Choice:
-        """The method with the smallest loss among those whose risk is acceptable, with the reason in words."""
-        limit = check_number("max_risk", max_risk, above=-1e-300, at_most=1.0)
+    def best(
+        self, max_risk: float | None = None, max_disclosure: float | None = None, promise: str | None = None
+    ) -> Choice:
+        """The method with the smallest loss among those that are acceptable, with the reason in words.
+
+        Parameters
+        ----------
+        max_risk
+            The largest acceptable share of records that the best attacker links rightly.
+        max_disclosure
+            The largest acceptable disclosure of confidential values, for tables that have some: the figure to choose by
+            where the quasi-identifiers are released as they are.
+        promise
+            Only methods that made a promise with this word in it, such as ``"k = 5"`` or ``"permutation"``.
+        """
         if not self.points:
             raise PlanError("no method could be run.", hint="; ".join(f"{a}: {b}" for a, b in self.failed))
-        allowed = [point for point in self.points if point.risk <= limit]
-        if not allowed:
-            least = min(self.points, key=lambda point: (point.risk, point.loss))
+        limits = _limits(max_risk, max_disclosure)
+        if max_disclosure is not None and any(math.isnan(point.disclosure) for point in self.points):
             raise PlanError(
-                f"no method has a risk of at most {limit:g}; the smallest is {least.risk:.4g}, of {least.label}.",
-                hint="Try stronger parameters, such as a larger k, or accept a larger risk.",
+                "there is no disclosure to choose by: nobody looked for confidential values.",
+                hint="Give columns the role confidential, and leave attackers out or name those who look for values.",
+            )
+        promised = [p for p in self.points if promise is None or any(promise in one for one in p.promises)]
+        if not promised:
+            raise PlanError(
+                f"no method promises {promise!r}.",
+                hint="What was promised: " + few(sorted({one for point in self.points for one in point.promises}), 8),
+            )
+        allowed = [point for point in promised if all(value(point) <= limit for _, limit, value in limits)]
+        if not allowed:
+            least = min(promised, key=lambda point: tuple(max(value(point) - limit, 0) for _, limit, value in limits))
+            found = " and ".join(f"{what} of {value(least):.4g}" for what, _, value in limits)
+            raise PlanError(
+                f"no method has {_said(limits)}; nearest to it is {least.label}, with a {found}.",
+                hint="Try stronger parameters, such as a larger k, or accept more.",
             )
         chosen, *others = sorted(allowed, key=lambda point: (point.loss, point.risk))
+        what = f"{_said(limits)}{f' and promise {promise!r}' if promise else ''}"
         reason = (
-            f"Of the {len(self.points)} methods {len(allowed)} have a risk of at most {limit:g}; of these it has the "
-            f"smallest loss, {chosen.loss:.4g}, at a risk of {chosen.risk:.4g}."
+            f"Of the {len(self.points)} methods {len(allowed)} have {what}; of these it has the smallest loss, "
+            f"{chosen.loss:.4g}, at a risk of {chosen.risk:.4g}"
         )
+        reason += f" and a disclosure of {chosen.disclosure:.4g}." if not math.isnan(chosen.disclosure) else "."
         if others:
             reason += f" The next best is {others[0].label} with a loss of {others[0].loss:.4g}."
         return Choice(chosen, reason)
 
-    def to_html(self, path: str | PathLike[str], *, max_risk: float | None = None) -> None:
+    def to_html(
+        self, path: str | PathLike[str], *, max_risk: float | None = None, max_disclosure: float | None = None
+    ) -> None:
         """Write the map as one HTML page: hover or choose a point to see its numbers."""
         from ..report import write_page
 
-        write_page(path, "map.html", **self.page(max_risk))
+        write_page(path, "map.html", **self.page(max_risk, max_disclosure))
 
-    def page(self, max_risk: float | None = None) -> dict[str, Any]:
+    def page(self, max_risk: float | None = None, max_disclosure: float | None = None) -> dict[str, Any]:
         """What the template of the map needs."""
         names = dict.fromkeys(name for point in self.points for name in point.numbers)
         points = [
@@ -156,8 +193,9 @@ class RUMap:
             for number, point in enumerate(self.points)
         ]
         best = None
-        if max_risk is not None and any(point.risk <= max_risk for point in self.points):
-            choice = self.best(max_risk)
+        limits = [] if max_risk is None and max_disclosure is None else _limits(max_risk, max_disclosure)
+        if limits and any(all(value(point) <= limit for _, limit, value in limits) for point in self.points):
+            choice = self.best(max_risk, max_disclosure)
             best = {"label": choice.point.label, "reason": choice.reason}
         return {
             "points": points,
@@ -166,9 +204,29 @@ class RUMap:
             "failed": self.failed,
             "limit": max_risk,
             "best": best,
-            "risk_name": "risk: share of records linked correctly",
+            "risk_name": "risk: share of records that the best attacker links rightly",
             "loss_name": "loss: 0 none, 1 every value replaced by the average",
         }
+
+
+def _limits(max_risk: float | None, max_disclosure: float | None) -> list[tuple[str, float, Callable[[Point], float]]]:
+    """What must not be exceeded: a name, the limit, and the value of a point."""
+    given: dict[str, tuple[float | None, Callable[[Point], float]]] = {
+        "risk": (max_risk, lambda point: point.risk),
+        "disclosure": (max_disclosure, lambda point: point.disclosure),
+    }
+    limits = [
+        (name, check_number(f"max_{name}", limit, above=-1e-300, at_most=1.0), value)
+        for name, (limit, value) in given.items()
+        if limit is not None
+    ]
+    if not limits:
+        raise PlanError("there is no limit to choose by.", hint="Give max_risk, max_disclosure or both.")
+    return limits
+
+
+def _said(limits: Iterable[tuple[str, float, Any]]) -> str:
+    return " and ".join(f"a {name} of at most {limit:g}" for name, limit, _ in limits)
 
 
 @one_thread()
@@ -179,6 +237,7 @@ def compare(
     *,
     seed: int = 0,
     common_marginals: bool = False,
+    attackers: Iterable[str] | None = None,
     workers: int | None = None,
     cache: bool | str | PathLike[str] = True,
     progress: Progress | None = None,
@@ -198,6 +257,8 @@ def compare(
         For the random choices of every method.
     common_marginals
         Reverse-map every masked table first, so that methods are compared at equal marginal distributions.
+    attackers
+        The names of those whose best makes the risk; by default all who have something to work on.
     workers
         How many methods run at once; by default one per processor, at most four.
     cache
@@ -216,13 +277,14 @@ def compare(
         chosen = [one if isinstance(one, ReverseMapping) else ReverseMapping(one) for one in chosen]
     schema.check_decided()
     data = Microdata.of(frame, schema)  # coded once for all, and each table of distances is made once
-    store = Stored(cache, fingerprint(Memory(), data.frame), schema, seed)
+    trying = check_attackers(attackers)
+    store = Stored(cache, fingerprint(Memory(), data.frame), schema, seed, trying)
     threads = min(os.cpu_count() or 1, 4) if workers is None else check_integer("workers", workers, at_least=1)
     told = _Together(progress, len(chosen))
     outcomes: dict[int, Summary | TaxomaskError] = {}
     with ThreadPoolExecutor(threads) as pool:
         waiting = {
-            pool.submit(_measured, data, method, seed, store, partial(told, place)): place
+            pool.submit(_measured, data, method, seed, trying, store, partial(told, place)): place
             for place, method in enumerate(chosen)
         }
         for done in as_completed(waiting):
@@ -248,9 +310,11 @@ class _Together:
                 self._progress(sum(self._done) / len(self._done))
 
 
-def compared_before(table: str, schema: Schema, methods: Iterable[Method], *, seed: int = 0) -> RUMap:
+def compared_before(
+    table: str, schema: Schema, methods: Iterable[Method], *, seed: int = 0, attackers: Iterable[str] | None = None
+) -> RUMap:
     """The map of what `compare` has measured before on the table with this fingerprint; nothing is run."""
-    store, every = Stored(True, table, schema, seed), list(methods)
+    store, every = Stored(True, table, schema, seed, check_attackers(attackers)), list(methods)
     found = {place: one for place, method in enumerate(every) if (one := store.read(method)) is not None}
     return _map(every, found, "pyarrow")
 
@@ -265,7 +329,7 @@ def _map(methods: Sequence[Method], outcomes: Mapping[int, Summary | TaxomaskErr
     points = []
     for method, one in ran:
         numbers = one.headline(protected)
-        points.append(Point(str(method), method, numbers["risk"], numbers["loss"], numbers))
+        points.append(Point(str(method), method, numbers["risk"], numbers["loss"], numbers, promises=one.promises))
     return RUMap(tuple(_with_front(points)), failed, protected, kind)
 
 
@@ -275,12 +339,19 @@ def _worst(numbers: Mapping[str, Any]) -> str:
     return f"worst column {numbers['worst_column']}, loss {numbers['worst_loss']:.4f}"
 
 
-def _measured(data: Microdata, method: Method, seed: int, store: Stored, progress: Progress) -> Summary | TaxomaskError:
+def _measured(
+    data: Microdata,
+    method: Method,
+    seed: int,
+    attackers: tuple[str, ...] | None,
+    store: Stored,
+    progress: Progress,
+) -> Summary | TaxomaskError:
     found = store.read(method)
     if found is None:
         try:
             release = protect(data, data.schema, method, seed=seed, progress=_part_of(progress, 0.0, MASKING))
-            found = _summed_up(release, _part_of(progress, MASKING, 1 - MASKING))
+            found = _summed_up(release, attackers, _part_of(progress, MASKING, 1 - MASKING))
         except TaxomaskError as error:  # the others may still run; the reason is shown on the map
             progress(1.0)
             return error
@@ -294,13 +365,15 @@ def _part_of(progress: Progress, start: float, size: float) -> Progress:
     return lambda done: progress(min(start + size * done, 1.0))
 
 
-def _summed_up(release: Release, progress: Progress | None) -> Summary:
+def _summed_up(release: Release, attackers: tuple[str, ...] | None, progress: Progress | None) -> Summary:
     if not release.linked:
         raise DataError(
             "records of the release are not linked to original ones, so that risk and loss by record are not defined.",
             hint="Look at it with evaluate(…, linked=False).",
         )
-    return summary(release.original, release.released, release.protected, progress=progress)
+    known = Known(method=release.method, attackers=attackers)
+    found = summary(release.original, release.released, release.protected, known, progress=progress)
+    return replace(found, promises=tuple(dict.fromkeys(one.promise for one in release.promise if one.holds)))
 
 
 def _with_front(points: Sequence[Point]) -> Iterable[Point]:
@@ -311,4 +384,4 @@ def _with_front(points: Sequence[Point]) -> Iterable[Point]:
             and (other.risk, other.loss) != (point.risk, point.loss)
             for other in points
         )
-        yield Point(point.label, point.method, point.risk, point.loss, point.numbers, not beaten)
+        yield replace(point, front=not beaten)

@@ -38,12 +38,19 @@ _CODE = fingerprint_of_code(Path(__file__).parents[1])  # taken now: an update m
 class Stored:
     """Numbers that were computed before, by the content of all that they depend on, the code included."""
 
-    def __init__(self, cache: bool | str | PathLike[str], table: str, schema: Schema, seed: int) -> None:
+    def __init__(
+        self,
+        cache: bool | str | PathLike[str],
+        table: str,
+        schema: Schema,
+        seed: int,
+        attackers: tuple[str, ...] | None = None,
+    ) -> None:
         self._folder: Path | None = None
         if cache is False or not all(_is_ours(one.distance) for one in schema.values()):
             return
         self._folder = cache_folder("comparisons") if cache is True else Path(cache)
-        content = [_CODE, table, schema.fingerprint(), seed]
+        content = [_CODE, table, schema.fingerprint(), seed, attackers and sorted(set(attackers))]
         self._key = hashlib.sha256(json.dumps(content).encode())
 
     def _file(self, method: Method) -> Path:
@@ -57,7 +64,8 @@ class Stored:
             return None
         try:
             values = json.loads(self._file(method).read_text(encoding="utf-8"))
-            return Summary(**{**values, "protected": tuple(values["protected"])})
+            lists = {name: tuple(one) for name, one in values.items() if isinstance(one, list)}
+            return Summary(**{**values, **lists})
         except (OSError, ValueError, TypeError, KeyError):  # not there, or not as it is written today
             return None
 

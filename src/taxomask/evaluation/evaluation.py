@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,11 +16,12 @@ from .._support.one_thread import one_thread
 from .._support.showing import few, line, view
 from .._support.temporary import write_whole
 from ..engines import Engine, Memory
-from ..errors import DataError, SchemaError
-from ..measures import MEASURES, Figure, Risk, Tables, Utility
+from ..errors import DataError, PlanError, SchemaError, did_you_mean
+from ..measures import Attackers, Figure, Risk, Tables, Utility
 from ..measures.measure import value_at
-from ..measures.measured import all_figures, measure_all, measure_some
+from ..measures.measured import all_figures, measure_all, measure_some, needed_by
 from ..measures.plain import plain
+from ..measures.risk import ATTACKERS
 from ..measures.side_by_side import same_values, side_by_side
 from ..methods import Method, Progress
 from ..microdata import Column, ContinuousColumn, Microdata, Role, Schema
@@ -27,8 +29,9 @@ from ..microdata.alike import alike
 from ..microdata.frames import Frame, of_kind
 from ..report.figures import number
 from .headline import HEADLINE, Summary, disclosure_risk, summed_up
+from .records_at_risk import RecordsAtRisk, records_at_risk
 
-__all__ = ["Evaluation", "Risk", "Summary", "evaluate", "measured", "summary"]
+__all__ = ["Evaluation", "Known", "Risk", "Summary", "check_attackers", "evaluate", "measured", "summary"]
 
 LARGEST = 1e70
 
@@ -37,7 +40,9 @@ LARGEST = 1e70
 class Evaluation:
     """Utility and risk of a release, with a few figures that sum it up.
 
-    ``headline`` has ``risk`` (the expected share of right links; NaN for unlinked tables), ``loss`` (the mean over the
+    ``headline`` has ``risk`` (the expected share of right links of the best attacker, ``attacker``; NaN for unlinked
+    tables), ``nearest`` (that of linking each record with the nearest), ``disclosure`` (how much of what a guess leaves
+    open is learnt of confidential values), ``loss`` (the mean over the
     ``protected`` columns: 0 is none, 1 is every value replaced by the average), ``worst_column`` and ``worst_loss``
     (the protected column that lost most; None if there is none), ``score`` (half of 100·loss, a quarter each of
     100·risk and 100·interval disclosure) and what else fits on a line. ``failed`` names measures that could not be
@@ -49,6 +54,7 @@ class Evaluation:
     protected: tuple[str, ...]
     utility: Utility
     risk: Risk
+    attackers: Attackers
     headline: Mapping[str, Any]
     failed: Mapping[str, str] = field(default_factory=dict)
 
@@ -65,7 +71,14 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """All numbers in plain values, for JSON; ``papers`` has those with a name in the papers once more, by it."""
         values = self._values()
-        return {**values, "papers": _in_papers(values), **({"failed": dict(self.failed)} if self.failed else {})}
+        risky = {} if self.records_at_risk is None else {"records_at_risk": self.records_at_risk.to_dict()}
+        failed = {"failed": dict(self.failed)} if self.failed else {}
+        return {**values, **risky, "papers": _in_papers(values), **failed}
+
+    @cached_property
+    def records_at_risk(self) -> RecordsAtRisk | None:
+        """The chance to find each record, before and after, and what makes it so; None if records are not linked."""
+        return records_at_risk(self)
 
     def figures(self) -> Iterator[tuple[str, str, Figure, float | None]]:
         """Every figure, those of single columns one by one: where it stands, its title, its words and its value."""
@@ -90,6 +103,7 @@ class Evaluation:
             "headline": plain(self.headline),
             "utility": self.utility.to_dict(),
             "risk": self.risk.to_dict(),
+            "attackers": self.attackers.to_dict(),
         }
 
     def to_html(
@@ -130,7 +144,8 @@ def evaluate(
     linked: bool = True,
     control: Any = None,
     weights: ArrayLike | str | None = None,
-    seed: int = 0,
+    attackers: Iterable[str] | None = None,
+    seed: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Measure a protected table against the original one.
@@ -142,7 +157,8 @@ def evaluate(
     schema
         What the columns are.
     method
-        How it was protected: the loss is over the columns that the method protects. Without it, over those that differ.
+        How it was protected: the loss is over the columns that the method protects. Without it, over those that differ,
+        and attackers who know the method have nothing to go by.
     order
         Row i of the protected table is row ``order[i]`` of the original; by default both are in the same order.
     linked
@@ -153,8 +169,10 @@ def evaluate(
     weights
         How many people of the population each protected record stands for, or the name of the column that says it, for
         the individual risk of a survey.
+    attackers
+        The names of those who try; by default all who have something to work on.
     seed
-        For the subsamples of some measures.
+        For the subsamples of some measures and what attackers draw; without it, the same each time.
     progress
         Called from time to time with the fraction that is done.
 
@@ -184,24 +202,28 @@ def evaluate(
     if linked:
         after = after.owned_as(before)
     names = method.protects(before) if method is not None else _differing(before, after) if linked else ()
-    engine = Memory().telling(progress)
-    return measured(before, after, names, linked=linked, engine=engine, control=others, weights=weights, seed=seed)
+    known = Known(linked, others, weights, method, check_attackers(attackers), seed or 0)
+    return measured(before, after, names, known, engine=Memory().telling(progress))
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known about two tables besides what is in them; see `evaluate`."""
+
+    linked: bool = True
+    control: Microdata | None = None
+    weights: ArrayLike | str | None = None
+    method: Method | None = None
+    attackers: tuple[str, ...] | None = None
+    seed: int = 0
 
 
 @one_thread()
 def measured(
-    original: Microdata,
-    released: Microdata,
-    protected: tuple[str, ...],
-    *,
-    linked: bool,
-    engine: Engine,
-    control: Microdata | None = None,
-    weights: ArrayLike | str | None = None,
-    seed: int = 0,
+    original: Microdata, released: Microdata, protected: tuple[str, ...], known: Known, *, engine: Engine
 ) -> Evaluation:
     """Measure coded tables, wherever they lie."""
-    if not linked:  # nobody owns a record that comes from no other
+    if not known.linked:  # nobody owns a record that comes from no other
         released = released.owned_as(None)
     engine.map(
         _check_size, [(column,) for data in (original, released) for column in data.columns.values()], "measuring"
@@ -209,28 +231,70 @@ def measured(
     names = [name for name in original.columns if name in released.columns]
     pairs = engine.map(alike, [(original.columns[name], released.columns[name]) for name in names], "comparing")
     columns = dict(zip(names, pairs, strict=True))
-    found, failed = measure_all(engine, Tables(original, released, columns, linked, control, weights, seed))
-    utility, risk = Utility(found["utility"]), Risk(found["risk"])
-    headline = summed_up(protected, utility.overall, risk.linkage, risk.intervals, risk.classes).headline()
+    known_by = [name for name in original.schema.quasi_identifiers if name in columns] if known.linked else []
+    same = engine.map(same_values, [columns[name] for name in known_by], "comparing")
+    unchanged = tuple(name for name, kept in zip(known_by, same, strict=True) if kept)
+    found, failed = measure_all(engine, _tables(original, released, columns, known))
+    utility, risk, attackers = Utility(found["utility"]), Risk(found["risk"]), Attackers(found["attackers"])
+    every = {(kind, name): one for kind, some in found.items() for name, one in some.items()}
+    headline = summed_up(protected, unchanged, every).headline()
     if utility.overall is not None:  # the overall loss of an evaluation is that of its headline
         utility = Utility({**utility, "overall": replace(utility.overall, overall=headline["loss"])})
-    return Evaluation(original, released, protected, utility, risk, headline, failed)
+    return Evaluation(original, released, protected, utility, risk, attackers, headline, failed)
 
 
 @one_thread()
 def summary(
-    original: Microdata, released: Microdata, protected: tuple[str, ...], *, progress: Progress | None = None
+    original: Microdata,
+    released: Microdata,
+    protected: tuple[str, ...],
+    known: Known | None = None,
+    *,
+    progress: Progress | None = None,
 ) -> Summary:
     """What sums up a release whose records are linked to the original ones, without the slower measures."""
     for column in (*original.columns.values(), *released.columns.values()):
         _check_size(column)
-    tables = Tables(original, released, side_by_side(original, released, linked=True))
-    keys = [(kind, name) for kind, every in MEASURES.items() for name, one in every.items() if one.headline]
-    found = measure_some(Memory().telling(progress), tables, keys, in_steps=False)
-    return summed_up(protected, **{name: one for (_, name), one in found.items()})
+    tables = _tables(original, released, side_by_side(original, released, linked=True), known or Known())
+    trying = [name for name, one in ATTACKERS.items() if one.can_be_measured(tables)]
+    parts = [("utility", "overall"), ("risk", "linkage"), ("risk", "intervals"), ("risk", "classes")]
+    keys = list(dict.fromkeys([*parts, *needed_by(trying), *(("attackers", name) for name in trying)]))
+    unchanged = tuple(name for name in original.schema.quasi_identifiers if same_values(*tables.columns[name]))
+    return summed_up(protected, unchanged, measure_some(Memory().telling(progress), tables, keys, in_steps=False))
+
+
+def check_attackers(names: Iterable[str] | None) -> tuple[str, ...] | None:
+    """The attackers that were chosen, if there are such; None means all."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise PlanError(f"attackers is a list of names; got {names!r}.", hint=f"Write [{names}].")
+    chosen = tuple(names)
+    for name in chosen:
+        if name not in ATTACKERS:
+            raise PlanError(f"there is no attacker {name!r}.", hint=did_you_mean(str(name), ATTACKERS))
+    if not chosen:
+        raise PlanError("there is no attacker to try.", hint=f"Choose from {', '.join(ATTACKERS)}.")
+    return chosen
 
 
 # --------------------------------------------------------------------------------------- inside
+
+
+def _tables(
+    original: Microdata, released: Microdata, columns: Mapping[str, tuple[Column, Column]], known: Known
+) -> Tables:
+    return Tables(
+        original,
+        released,
+        columns,
+        known.linked,
+        known.control,
+        known.weights,
+        known.seed,
+        method=known.method,
+        attackers=known.attackers,
+    )
 
 
 def _differing(original: Microdata, released: Microdata) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..measures import Figure
-from ..measures.risk import RISK, ClassSizes, IntervalDisclosure, Linkage
+from ..measures.risk import ATTACKERS, RISK, ClassSizes, IntervalDisclosure, Linkage
 from ..measures.utility.result import Loss, mean_of
 
 __all__ = ["HEADLINE", "Summary", "disclosure_risk", "headline_figure", "summed_up"]
@@ -18,10 +18,12 @@ _K, _UNIQUES = RISK["classes"].figures
 HEADLINE: dict[str, Figure] = {
     one.where: one
     for one in (
+        Figure("risk", "risk", "The share of records that the best attacker links rightly with the original ones."),
+        Figure("attacker", "attacker", "The best attacker: who reaches the risk."),
         Figure(
-            "risk",
-            "risk",
-            "The share of records linked rightly by an intruder who holds the original quasi-identifiers.",
+            "disclosure",
+            "disclosure",
+            "How much of what a random guess leaves open the best attacker learns of confidential values, from 0 to 1.",
         ),
         Figure(
             "loss",
@@ -39,9 +41,21 @@ HEADLINE: dict[str, Figure] = {
             "disclosure; smaller is better.",
             "Score",
         ),
+        Figure(
+            "nearest",
+            "nearest",
+            "The share of records linked rightly with the nearest original one, by an intruder who holds the original "
+            "quasi-identifiers and knows nothing about the method.",
+        ),
         Figure("interval_disclosure", "interval disclosure", RISK["intervals"].figures[0].about),
         _K,
         _UNIQUES,
+        Figure(
+            "unchanged",
+            "released as they are",
+            "The quasi-identifiers in which no record changed: who knows them finds the record, so look at the "
+            "disclosure.",
+        ),
     )
 }
 """The figures that sum up a release, by their keys."""
@@ -54,14 +68,38 @@ def headline_figure(name: str) -> Figure:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the headline of a release is made of: the loss of every column (None if unlinked), and the risk."""
+    """What the headline of a release is made of: the loss of every column (None if unlinked), and what attackers find.
+
+    ``shares`` are those of the attackers who are after who a record is, ``excesses`` over the guess those of the ones
+    who are after confidential values. ``unchanged`` are the quasi-identifiers that are released as they are, and
+    ``promises`` what the method promised and was found to hold, where that is known.
+    """
 
     losses: Mapping[str, float] | None
     protected: tuple[str, ...]
-    risk: float
+    shares: Mapping[str, float]
+    excesses: Mapping[str, float]
+    nearest: float
     interval_disclosure: float
     k: int
     uniques: int
+    unchanged: tuple[str, ...] = ()
+    promises: tuple[str, ...] = ()
+
+    @property
+    def attacker(self) -> str | None:
+        """Who finds most of who a record is; of several who find as much, the first of the list."""
+        return max(self.shares, key=lambda name: self.shares[name], default=None)
+
+    @property
+    def risk(self) -> float:
+        """What that attacker finds; NaN if there is none, as for tables that are not linked."""
+        return math.nan if self.attacker is None else self.shares[self.attacker]
+
+    @property
+    def disclosure(self) -> float:
+        """The largest excess over the guess among those after confidential values; NaN if there is none."""
+        return max((*self.excesses.values(), 0.0)) if self.excesses else math.nan
 
     def headline(self, columns: Iterable[str] | None = None) -> dict[str, Any]:
         """The figures that sum it up; the loss is over these columns, by default over the protected ones.
@@ -71,27 +109,48 @@ class Summary:
         loss, worst_column, worst_loss = _loss_over(self.losses, self.protected if columns is None else columns)
         return {
             "risk": self.risk,
+            "attacker": self.attacker,
+            "disclosure": self.disclosure,
             "loss": loss,
             "worst_column": worst_column,
             "worst_loss": worst_loss,
             "score": (100 * loss + disclosure_risk(self.risk, self.interval_disclosure)) / 2,
+            "nearest": self.nearest,
             "interval_disclosure": self.interval_disclosure,
             "k": self.k,
             "uniques": self.uniques,
+            "unchanged": ", ".join(self.unchanged) or None,
         }
 
 
-def summed_up(
-    protected: tuple[str, ...],
-    overall: Loss | None,
-    linkage: Linkage | None,
-    intervals: IntervalDisclosure | None,
-    classes: ClassSizes,
-) -> Summary:
-    """What the headline is made of, from what the measures found; risk and interval disclosure are NaN if unlinked."""
-    risk = linkage.expected.value if linkage is not None else math.nan
-    interval = intervals.mean if intervals is not None else math.nan
-    return Summary(None if overall is None else overall.each, protected, risk, interval, classes.k, classes.uniques)
+def summed_up(protected: tuple[str, ...], unchanged: tuple[str, ...], found: Mapping[tuple[str, str], Any]) -> Summary:
+    """What the headline is made of, from what measures and attackers found, by kind and name.
+
+    What is not defined for unlinked tables is NaN.
+    """
+    overall: Loss | None = found["utility", "overall"]
+    linkage: Linkage | None = found["risk", "linkage"]
+    intervals: IntervalDisclosure | None = found["risk", "intervals"]
+    classes: ClassSizes = found["risk", "classes"]
+    attacks = {name: one for (kind, name), one in found.items() if kind == "attackers" and one is not None}
+    return Summary(
+        None if overall is None else overall.each,
+        protected,
+        {name: one.share.value for name, one in attacks.items() if ATTACKERS[name].after == "identity"},
+        {name: one.share.excess for name, one in attacks.items() if ATTACKERS[name].after == "confidential"},
+        _nearest(attacks, linkage),
+        intervals.mean if intervals is not None else math.nan,
+        classes.k,
+        classes.uniques,
+        unchanged,
+    )
+
+
+def _nearest(attacks: Mapping[str, Any], linkage: Linkage | None) -> float:
+    """As the attacker of that name found it, by people; if nobody asked for it, by records."""
+    if "nearest" in attacks:
+        return float(attacks["nearest"].share.value)
+    return linkage.expected.value if linkage is not None else math.nan
 
 
 def _loss_over(losses: Mapping[str, float] | None, columns: Iterable[str]) -> tuple[float, str | None, float]:

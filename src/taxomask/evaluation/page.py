@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measures import MEASURES
+from ..measures.risk import ATTACKERS, Rate
 from ..measures.risk.linkage import WORST
 from ..measures.side_by_side import same_values
 from ..microdata import CategoricalColumn, Column, TaxonomicColumn
@@ -25,6 +26,7 @@ __all__ = ["page"]
 BINS, BARS, LEVELS = 30, 12, 3
 TOGETHER = 12  # columns whose correlations can be read side by side
 NAMED = 6  # columns that are named in a sentence
+WORST_RECORDS, EASY = 10, 0.2  # records that are listed, and from which chance on
 _OF_CLASSES = ("risk.classes.", "risk.reidentification.", "risk.diversity.", "risk.closeness.")
 # Figures of single columns that have a table of their own, with more about them; those of all others are listed.
 _IN_TABLES = ("risk.intervals.attributes.*.value", "risk.rank_correlation.*.value", "risk.change_in_rank.*.mean",
@@ -50,8 +52,16 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
     cards = [_card(head, "loss", over if risk.linkage is not None else " It needs linked records.")]
     if head["worst_column"] is not None:
         cards.append(_card(head, "worst_loss", name=f"loss of {head['worst_column']}, the worst column"))
+    if head["attacker"] is not None:
+        share = evaluation.attackers[head["attacker"]].share
+        more = f" Here {ATTACKERS[head['attacker']].title}: {_interval(share)}."
+        if head["unchanged"] is not None:
+            more += f" Released as they are: {head['unchanged']}. Who knows them finds the record: look at disclosure."
+        cards.append(_card(head, "risk", more))
+    if not math.isnan(head["disclosure"]):
+        cards.append(_card(head, "disclosure"))
     if risk.linkage is not None and risk.intervals is not None:
-        cards.append(_card(head, "risk", f" A random guess reaches {number(risk.linkage.expected.baseline, 2)}."))
+        cards.append(_card(head, "nearest", f" A random guess reaches {number(risk.linkage.expected.baseline, 2)}."))
         cards.append(_card(head, "interval_disclosure"))
         disclosure = disclosure_risk(head["risk"], head["interval_disclosure"])
         parts = f" Here {number(100 * head['loss'])} and {number(disclosure)}."
@@ -61,6 +71,11 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
     counted = f" Of {classes.units:,} {classes.unit}; before {classes.original_uniques:,}."
     cards.append(_card(head, "uniques", counted, None if classes.unit == "records" else f"unique {classes.unit}"))
     return cards
+
+
+def _interval(share: Rate) -> str:
+    interval = f"{number(share.low)} to {number(share.high)} with 95 % confidence"
+    return f"{interval}, a random guess {number(share.baseline, 2)}"
 
 
 def _card(head: Mapping[str, Any], key: str, more: str = "", name: str | None = None) -> dict[str, str]:
@@ -189,12 +204,80 @@ def _most_changed(names: list[str], each: Mapping[tuple[str, str], float]) -> li
 
 
 def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
-    makers = (_attacks, _ranks, _changes_in_rank, _classes, _moments, _measures, _failed)
+    makers = (
+        _records_at_risk,
+        _worst_records,
+        _attackers,
+        _attacks,
+        _ranks,
+        _changes_in_rank,
+        _classes,
+        _moments,
+        _measures,
+        _failed,
+    )
     return [section for section in (make(evaluation) for make in makers) if section["rows"]]
 
 
 def _row(name: str, *cells: Any, about: str = "") -> dict[str, Any]:
     return {"name": name, "about": about, "cells": cells}
+
+
+def _attackers(evaluation: Evaluation) -> dict[str, Any]:
+    tried = {name: one for name, one in evaluation.attackers.items() if one is not None}
+    idle = [ATTACKERS[name].title for name in evaluation.attackers if name not in tried]
+    about = "What each knows, the expected share of records or values that it finds with its 95 % interval, and how."
+    if idle:
+        about += f" Not tried, or without anything to work on: {'; '.join(idle)}."
+    return {
+        "title": "What attackers find",
+        "about": about,
+        "header": ["attacker", "share", "from", "to", "random guess", "after", "how"],
+        "rows": [
+            _row(
+                ATTACKERS[name].title,
+                *(one.share.value, one.share.low, one.share.high, one.share.baseline),
+                {"identity": "people", "confidential": "values"}[ATTACKERS[name].after],
+                one.how,
+                about=f"Knows: {ATTACKERS[name].knows}",
+            )
+            for name, one in tried.items()
+        ],
+    }
+
+
+def _records_at_risk(evaluation: Evaluation) -> dict[str, Any]:
+    risky = evaluation.records_at_risk
+    unit = "records" if risky is None else risky.unit
+    rows = {} if risky is None else risky.histogram
+    return {
+        "title": f"{unit.capitalize()} at risk",
+        "about": f"How many {unit} are found with which chance. Before: by somebody who knows all quasi-identifiers of "
+        f"the original table, one over the people of the class. After: by the best attacker on each of the {unit}.",
+        "header": ["chance", "before", "after"],
+        "rows": [_row(name, one["before"], one["after"]) for name, one in rows.items()],
+    }
+
+
+def _worst_records(evaluation: Evaluation) -> dict[str, Any]:
+    risky = evaluation.records_at_risk
+    worst = [] if risky is None else [one for one in risky.worst(WORST_RECORDS) if (one["after"] or 0) > EASY]
+    return {
+        "title": "Who is found most easily",
+        "about": f"The {WORST_RECORDS} worst of the records that are found with a chance above {EASY:g}: their rows in "
+        "the original table, and the smallest set of columns that singles them out, if few do.",
+        "header": ["row", "before", "after", "singled out by", "before, by"],
+        "rows": [
+            _row(
+                f"{one['row']:,}",
+                one["before"],
+                one["after"],
+                ", ".join(one["columns"]) or "–",
+                ", ".join(one["columns_before"]) or "–",
+            )
+            for one in worst
+        ],
+    }
 
 
 def _attacks(evaluation: Evaluation) -> dict[str, Any]:
@@ -208,7 +291,7 @@ def _attacks(evaluation: Evaluation) -> dict[str, Any]:
     about = "Shares of records, each with its 95 % interval and what a random guess reaches."
     choices = len(evaluation.risk.partial_linkage)
     if choices > WORST:
-        about += f" Of {choices} choices of one or two columns the {WORST} worst are shown."
+        about += f" Of {choices} choices of one to three columns the {WORST} worst are shown."
     return {
         "title": "What an intruder could learn",
         "about": about,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .combining import Combined, combine
 from .measure import Figure, Measure, Tables
-from .measured import MEASURES, Risk, Utility, measure_utility
+from .measured import MEASURES, Attackers, Risk, Utility, measure_utility
 from .utility import (
     ChapterCounts,
     InformationLoss,
@@ -36,8 +36,9 @@ from .utility import (
 )
 
 __all__ = [
-    "MEASURES", "ChapterCounts", "Combined", "Figure", "InformationLoss", "Loss", "Measure", "ProbabilisticLoss",
-    "Propensity", "RelativeDifferences", "Result", "Risk", "SquaredError", "TableLoss", "Tables", "Utility",
+    "MEASURES", "Attackers", "ChapterCounts", "Combined", "Figure", "InformationLoss", "Loss", "Measure",
+    "ProbabilisticLoss", "Propensity", "RelativeDifferences", "Result", "Risk", "SquaredError", "TableLoss", "Tables",
+    "Utility",
     "chapter_counts", "combine", "distance_correlations", "distance_variances", "entropy_loss", "information_loss",
     "measure_utility", "overall_loss", "probabilistic_loss", "propensity", "rank_correlations", "regression_overlap",
     "relative_differences", "relative_differences_in_samples", "root_mean_square_errors", "semantic_means",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
 from typing import Any, TypeVar
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..engines import Engine
-from ..methods import Progress
+from ..methods import Method, Progress
 from ..microdata import Column, Kind, Microdata, Role
+from ..microdata.class_risk import survey_weights
 from .side_by_side import same_values
 
 __all__ = ["CATEGORIES", "Figure", "Measure", "Tables", "telling", "value_at"]
@@ -53,7 +54,9 @@ class Figure:
 class Tables:
     """What measures look at: both tables, the columns to compare, and what `evaluate` was told about them.
 
-    ``columns`` has those of both tables side by side, in one numbering of the categories.
+    ``columns`` has those of both tables side by side, in one numbering of the categories. ``method`` is how the table
+    was protected, if that is known, ``attackers`` are those that were chosen (None: all), and ``found`` is what the
+    measures of risk have found, for attackers.
     """
 
     original: Microdata
@@ -64,6 +67,9 @@ class Tables:
     weights: ArrayLike | str | None = None
     seed: int | np.random.Generator = 0
     samples: int = 100
+    method: Method | None = None
+    attackers: tuple[str, ...] | None = None
+    found: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def both(self) -> tuple[Microdata, Microdata]:
@@ -98,9 +104,7 @@ class Tables:
         """
         if self.weights is not None:
             return self.weights
-        if self._weights is not None or self.fraction is None:
-            return self._weights
-        return np.full(self.released.n, 1 / self.fraction)
+        return survey_weights(self.original if self.linked else self.released)
 
     @property
     def _weights(self) -> NDArray[np.float64] | None:

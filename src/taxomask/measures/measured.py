@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -17,13 +17,16 @@ from ..methods import Progress
 from ..microdata import Microdata
 from .measure import Figure, Measure, Tables, value_at
 from .plain import plain
-from .risk import RISK
+from .risk import ATTACKERS, RISK
 from .side_by_side import side_by_side
 from .utility import UTILITY
 
-__all__ = ["MEASURES", "Failed", "Risk", "Utility", "all_figures", "measure_all", "measure_some", "measure_utility"]
+__all__ = [
+    "MEASURES", "Attackers", "Failed", "Risk", "Utility", "all_figures", "measure_all", "measure_some",
+    "measure_utility", "needed_by",
+]  # fmt: skip
 
-MEASURES: dict[str, dict[str, Measure]] = {"utility": UTILITY, "risk": RISK}
+MEASURES: Mapping[str, Mapping[str, Measure]] = {"utility": UTILITY, "risk": RISK, "attackers": ATTACKERS}
 """Every measure of an evaluation, by what it is of and by its name."""
 
 Key = tuple[str, str]
@@ -66,6 +69,10 @@ class Risk(Measured):
     """What a release risks. What needs to know which record is which is None or empty for unlinked tables."""
 
 
+class Attackers(Measured):
+    """What attackers find, by their names; None for those who have nothing to work on, or were not asked."""
+
+
 def all_figures() -> dict[str, Figure]:
     """The figures of all measures, by where they stand in the plain values of an evaluation."""
     return {f"{kind}.{where}": one for kind, every in MEASURES.items() for where, one in _figures(every.values())}
@@ -100,6 +107,28 @@ def measure_all(
 
 
 def measure_some(engine: Engine, tables: Tables, keys: Iterable[Key], *, in_steps: bool = True) -> dict[Key, Any]:
+    """What some measures find: first those of the tables, then attackers, who look at what measures of risk found."""
+    keys = list(keys)
+    first, then = ([key for key in keys if (key[0] == "attackers") == late] for late in (False, True))
+    costs = [
+        sum(one.seconds(tables) for kind, name in some if (one := MEASURES[kind][name]).can_be_measured(tables))
+        for some in (first, then)
+    ]
+    end = costs[0] / (sum(costs) or 1.0)
+    found = _measured(engine.part(0.0, end if then else 1.0), tables, first, in_steps)
+    if then:
+        risk = {name: one for (kind, name), one in found.items() if kind == "risk"}
+        used = {name: risk[name] for _, who in then for name in ATTACKERS[who].uses if name in risk}
+        found |= _measured(engine.part(end, 1.0), replace(tables, found=used), then, in_steps)
+    return found
+
+
+def needed_by(attackers: Iterable[str]) -> list[Key]:
+    """The measures of risk that some attackers sum up."""
+    return [("risk", name) for name in dict.fromkeys(name for who in attackers for name in ATTACKERS[who].uses)]
+
+
+def _measured(engine: Engine, tables: Tables, keys: Iterable[Key], in_steps: bool) -> dict[Key, Any]:
     """What some measures find: each by itself, then those that go step by step on an engine.
 
     What the user can mend (`TaxomaskError`) ends it all, and so does whatever goes wrong in a measure that the headline

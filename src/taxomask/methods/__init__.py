@@ -8,6 +8,7 @@ from .estimated_counts import EstimatedCounts, estimate_counts
 from .generalisation import Generalisation
 from .group_permutation import GroupPermutation
 from .imputation import Imputation
+from .individual_ranking import IndividualRanking
 from .marginality_noise import MarginalityNoise
 from .micro_hybrid import MicroHybrid
 from .microaggregation import Microaggregation
@@ -35,6 +36,7 @@ __all__ = [
     "Generalisation",
     "GroupPermutation",
     "Imputation",
+    "IndividualRanking",
     "MarginalityNoise",
     "Masked",
     "Method",
@@ -66,6 +68,7 @@ METHODS: dict[str, type[Method]] = {
         Microaggregation,
         MicroHybrid,
         GroupPermutation,
+        IndividualRanking,
         Shuffling,
         RankSwapping,
         DistributionalSwapping,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +27,7 @@ def swap_by_ranking(column: Column, k: int, whole: bool, rng: np.random.Generato
     values = _subtractable(values)
     sizes = np.bincount(codes, minlength=len(values))
     outermost = int(rng.choice(_most_distant(column, values, sizes)))
-    if _is_line(column):
+    if not _has_no_order(column):
         away = np.abs(values - values[outermost])
     elif isinstance(column, TaxonomicColumn):
         away = column.table[outermost]
@@ -47,15 +49,14 @@ def swap_at_ends(column: Column, k: int, whole: bool, rng: np.random.Generator) 
     first = places.any_of(_most_distant(column, values, np.diff(places.start)), rng)
     k = min(k, n - 1)
     pairs, candidates = np.empty((n, 2), dtype=np.int64), np.empty(n, dtype=np.int64)
-    if _is_line(column):
+    if _has_no_order(column):
+        steps = _swap_categories(column, places, first, k, whole, seeded(rng), (pairs, candidates))
+    else:
         from ._line_swap_kernels import swap_numbers_at_ends
 
         steps = swap_numbers_at_ends(
             first, k, whole, values, places.start, places.codes, free_set(n), seeded(rng), pairs, candidates,
         )  # fmt: skip
-    else:
-        assert isinstance(column, CategoricalColumn)
-        steps = _swap_categories(column, places, first, k, whole, seeded(rng), pairs, candidates)
     return Swaps(rows[places.records[pairs[:steps]]], candidates[:steps])
 
 
@@ -66,8 +67,7 @@ def _swap_categories(
     k: int,
     whole: bool,
     state: NDArray[np.uint64],
-    pairs: NDArray[np.int64],
-    candidates: NDArray[np.int64],
+    log: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> int:
     from ._category_swap_kernels import find_borders, swap_at_ends
 
@@ -84,7 +84,7 @@ def _swap_categories(
     )
     steps: int = swap_at_ends(
         first, k, whole, places.start, places.codes.astype(np.uint16), order, border, walk,
-        free_set(len(places.codes)), state, pairs, candidates,
+        free_set(len(places.codes)), state, *log,
     )  # fmt: skip
     return steps
 
@@ -121,13 +121,12 @@ def _neighbours(column: CategoricalColumn) -> NDArray[np.uint16]:
 
 def _most_distant(column: Column, values: Float, sizes: NDArray[np.int64]) -> NDArray[np.intp]:
     """The codes of the values with the largest sum of distances to all values; several if they are tied."""
-    if _is_line(column):
-        ends = np.flatnonzero(sizes)[[0, -1]]
-        shares = sizes / sizes.sum()
-        sums = np.array([shares @ np.abs(values - values[end]) for end in ends])
-        return np.unique(ends[largest(sums)])
-    assert isinstance(column, CategoricalColumn)
-    return largest(np.where(sizes > 0, category_marginality(column), -1.0))
+    if _has_no_order(column):
+        return largest(np.where(sizes > 0, category_marginality(column), -1.0))
+    ends = np.flatnonzero(sizes)[[0, -1]]
+    shares = sizes / sizes.sum()
+    sums = np.array([shares @ np.abs(values - values[end]) for end in ends])
+    return np.unique(ends[largest(sums)])
 
 
 def _subtractable(values: Float) -> Float:
@@ -135,9 +134,9 @@ def _subtractable(values: Float) -> Float:
     return values / 4 if np.abs(values).max() > 2.0**1021 else values
 
 
-def _is_line(column: Column) -> bool:
-    """Whether the distance is that of numbers."""
-    return isinstance(column, ContinuousColumn) or column.attribute.kind == Kind.ORDINAL
+def _has_no_order(column: Column) -> TypeGuard[CategoricalColumn]:
+    """Whether values are categories at semantic distances; others are on a line, at distances of numbers."""
+    return not isinstance(column, ContinuousColumn) and column.attribute.kind != Kind.ORDINAL
 
 
 def _nothing() -> Swaps:

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from ..engines import Engine
 from ..microdata import Column, ContinuousColumn, Microdata
 from ..microdata.alike import alike
-from ..microdata.combinations import combined
+from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
+from ..microdata.people import class_owners
 from ..partition import Groups, Ordinal
 from ._grouped import Grouped
 from ._kept import differs, released_column
 from ._ranks import random_order
 from .base import Check, Masked, Promise
-from .microaggregation import BlockSize, GroupSize
+from .microaggregation import Algorithm, BlockSize, GroupSize
 from .promises import Permutation
 
 __all__ = ["EqualChances", "GroupPermutation"]
@@ -66,7 +67,7 @@ class GroupPermutation(Grouped):
     """
 
     k: GroupSize
-    algorithm: Literal["mdav", "refined"] = "mdav"
+    algorithm: Algorithm = "auto"
     distance: Literal["s", "generic"] = "s"
     scale: Literal["balanced", "paper"] = "balanced"
     ordinal: Ordinal = "median"
@@ -114,6 +115,9 @@ def _permuted(column: Column, groups: Groups, rng: np.random.Generator) -> tuple
 class EqualChances(Promise):
     """Each released cell of these attributes belongs to each record of its group with equal probability, at most 1/k.
 
+    Where the schema names a person or a household, groups have records of at least k of them, and the promise says what
+    share of a group's records one of them owns at most.
+
     It is checked that the groups are large enough, that each holds exactly the values that were in it, and that these
     stand where the generator has put them: no later step may move them. Nothing is said of what else an intruder knows,
     such as whose the other cells of a group are, nor of columns that are not permuted.
@@ -124,13 +128,14 @@ class EqualChances(Promise):
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert masked.groups is not None
-        sizes = masked.groups.sizes
-        smallest = int(sizes.min())
+        groups, unit = masked.groups, original.unit
+        people = class_owners(groups.numbers, original.units)
+        smallest = int(people.min())
         differ, moved = [], 0
         for name in self.attributes:
             found = released_column(released, original, name)
             before, after = alike(original.columns[name], found)
-            if not _same_in_groups(before, after, masked.groups.numbers):
+            if not _same_in_groups(before, after, groups.numbers):
                 differ.append(name)
             elif differs(masked.data.columns[name], found).any():
                 moved += 1
@@ -142,10 +147,21 @@ class EqualChances(Promise):
             inside = f"other values in groups: {', '.join(differ) or 'none'}; moved afterwards: {moved} columns"
         return Check(
             f"each released cell of {', '.join(self.attributes)} belongs to each record of its group with equal "
-            f"probability, at most 1/k = 1/{self.k}{beyond}",
+            f"probability, {self._bound(original, groups)}{beyond}",
             smallest >= self.k and not differ and not moved,
-            f"the smallest of {len(sizes):,} groups has {smallest:,} records; {inside}",
+            f"the smallest of {len(people):,} groups has {smallest:,} {unit}; {inside}",
         )
+
+    def _bound(self, original: Microdata, groups: Groups) -> str:
+        """At most 1/k; of people with several records in a group the largest share, if that is more."""
+        if original.units is None:
+            return f"at most 1/k = 1/{self.k}"
+        pairs, first = numbered([groups.numbers, original.units], original.n)
+        share = np.bincount(pairs) / groups.sizes[groups.numbers[first]]
+        owned = f"and nobody owns more than {{}} of the records of a group, counted in {original.unit}"
+        if share.max() <= (1 + 1e-12) / self.k:
+            return owned.format(f"1/k = 1/{self.k}")
+        return owned.format(f"{np.ceil(1000 * share.max()) / 10:.1f} %")
 
     def settled(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes

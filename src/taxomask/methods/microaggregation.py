@@ -17,6 +17,7 @@ from ..partition import (
     Groups,
     Ordinal,
     aggregate,
+    along_one_column,
     check_enough,
     mdav,
     median_cuts,
@@ -31,7 +32,9 @@ from ..semantics import EarthMover, earth_mover
 from .base import Masked, Method, Progress, Promise
 from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness
 
-__all__ = ["BlockSize", "GroupSize", "Microaggregation"]
+__all__ = ["Algorithm", "BlockSize", "GroupSize", "Microaggregation"]
+
+Algorithm = Literal["auto", "mdav", "refined"]
 
 GroupSize = Annotated[int, Ge(2), Slider(2, 50, start=5), "Groups of one record protect nobody."]
 _FEW = "A block must hold a few groups of k records."
@@ -50,7 +53,8 @@ class Microaggregation(Method):
         The smallest size of a group.
     algorithm
         ``"mdav"`` (groups of k), or ``"refined"``: a search that starts there and lowers the loss, with groups of k to
-        2k - 1 records.
+        2k - 1 records. By default (``"auto"``) and with ``"refined"`` a number that is protected by itself has the best
+        groups of all (see `IndividualRanking`); for everything else ``"auto"`` is MDAV.
     distance, scale
         How far apart records are; see `RecordDistance`.
     ordinal
@@ -95,7 +99,7 @@ class Microaggregation(Method):
     """
 
     k: GroupSize
-    algorithm: Literal["mdav", "refined"] = "mdav"
+    algorithm: Algorithm = "auto"
     distance: Literal["s", "generic"] = "s"
     scale: Literal["balanced", "paper"] = "balanced"
     ordinal: Ordinal = "median"
@@ -148,8 +152,12 @@ class Microaggregation(Method):
 
     def groups_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Groups:
         """The partition, wherever the table lies. Each block has a generator of its own."""
+        groups: Groups
+        if self._is_one_number(data):
+            groups = engine.run(_group_line, self, data, what="grouping", main=True)
+            return groups
         if self.block_size is None:
-            groups: Groups = engine.run(_group, self, data, rng, what="grouping", main=True)
+            groups = engine.run(_group, self, data, rng, what="grouping", main=True)
             return groups
         blocks = engine.run(_cut, self, data, what="cutting into blocks")
         items = [(self, block, child) for block, child in zip(blocks, rng.spawn(len(blocks)), strict=True)]
@@ -157,6 +165,11 @@ class Microaggregation(Method):
         rows = [block.rows for block in blocks]
         groups = engine.run(_numbered, self, data, rows, inside, what="numbering the groups")
         return groups
+
+    def _is_one_number(self, data: Microdata) -> bool:
+        """Whether the best groups of all can be found: for one number, whatever the length of the table."""
+        kinds = [data.schema[name].kind for name in self._attributes(data)]
+        return self.algorithm != "mdav" and kinds == [Kind.CONTINUOUS]
 
     def _spaces(self, data: Microdata) -> tuple[RecordDistance, RecordDistance]:
         """The distance by which groups are made, and that of the objective of a refined search."""
@@ -180,7 +193,7 @@ class Microaggregation(Method):
         progress: Progress | None,
     ) -> Groups:
         numbers = mdav(space, self.k, people=people, ordinal=self.ordinal)
-        if self.algorithm == "mdav":
+        if self.algorithm != "refined":
             if progress is not None:
                 progress(1.0)
             return Groups(numbers)
@@ -255,6 +268,11 @@ class _Block:
 def _group(method: Microaggregation, data: Microdata, rng: np.random.Generator, progress: Progress | None) -> Groups:
     space, goal = method._spaces(data)
     return method._merged(data, space, method._partition(space, goal, data.units, rng, progress))
+
+
+def _group_line(method: Microaggregation, data: Microdata) -> Groups:
+    (name,) = method._attributes(data)
+    return method._merged(data, None, along_one_column(data.columns[name], method.k, data.units))
 
 
 def _cut(method: Microaggregation, data: Microdata) -> list[_Block]:

@@ -9,12 +9,14 @@ from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
 from .._support.parameters import Slider
+from ..engines import Engine, Memory
 from ..errors import SchemaError
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ._attributes import treatable
 from ._kept import MissingStays, released_column
-from .base import Check, Limits, Masked, Method, Progress, Promise
+from .base import Check, Limits, Masked, Method, Progress, Promise, own_generators
+from .likelihood import CodeEvidence, Evidence, Likelihood, NumberEvidence, grid, same_presence
 
 __all__ = ["KeptSigns", "MultiplicativeNoise"]
 
@@ -62,21 +64,17 @@ class MultiplicativeNoise(Method):
     reference = "Kim, Winkler (2003), Multiplicative noise for masking continuous data"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        return self.mask_on(Memory().telling(progress), data, rng)
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        if engine.in_one_job(data.n):
+            return super().mask_on(engine, data, rng)
+        names = self._attributes(data)
         columns, notes = {}, []
-        for name in self._attributes(data):
-            column = data.continuous(name)
-            if self.distribution == "normal":
-                factors = rng.normal(1.0, self.amount, data.n)
-            else:
-                spread = np.log1p(self.amount**2)
-                factors = rng.lognormal(-spread / 2, np.sqrt(spread), data.n)
-            with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
-                values = column.values * factors
-            if self.distribution == "lognormal":
-                values = _with_signs(column.values, values, data.grain(name))
-            columns[name] = column.with_values(values)
-            zeros = int((column.values == 0).sum())
-            if zeros:
+        for name, own in zip(names, own_generators(rng, len(names)), strict=True):
+            column, grain = data.continuous(name), data.grain(name)
+            columns[name], found = engine.each(_multiplied, [column], self, grain, what="masking", rng=own, main=True)
+            if zeros := sum(found):
                 notes.append(f"{name}: {zeros:,} zeros stay as they are.")
         return Masked(data.replace(columns), notes=tuple(notes))
 
@@ -84,6 +82,15 @@ class MultiplicativeNoise(Method):
         names = self._attributes(data)
         signs = (KeptSigns(names),) if self.distribution == "lognormal" else ()
         return (MissingStays(names), *signs)
+
+    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood:
+        """Normal: of the logarithms if factors are lognormal, else of the values; rounding counts as a little noise."""
+        found: list[Evidence] = []
+        for name in self._attributes(original):
+            x, y = original.columns[name], released.columns[name]
+            made = _of_logarithms if self.distribution == "lognormal" else _of_values
+            found += [same_presence(x, y), *made(x.numbers(), y.numbers(), self.amount)]
+        return tuple(found)
 
     def parts(self, data: Microdata) -> tuple[Method, ...]:
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
@@ -97,6 +104,42 @@ class MultiplicativeNoise(Method):
                 hint="Use Noise, or name other numbers in attributes=[…].",
             )
         return names
+
+
+def _multiplied(
+    column: ContinuousColumn, method: MultiplicativeNoise, grain: float, rng: np.random.Generator
+) -> tuple[ContinuousColumn, int]:
+    """The numbers of a column times random factors, and how many of them are zero."""
+    if method.distribution == "normal":
+        factors = rng.normal(1.0, method.amount, len(column))
+    else:
+        spread = np.log1p(method.amount**2)
+        factors = rng.lognormal(-spread / 2, np.sqrt(spread), len(column))
+    with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
+        values = column.values * factors
+    if method.distribution == "lognormal":
+        values = _with_signs(column.values, values, grain)
+    return column.with_values(values), int((column.values == 0).sum())
+
+
+def _of_logarithms(x: Float, y: Float, amount: float) -> list[Evidence]:
+    """log y - log x is normal with mean -σ²/2 and variance σ² = log(1 + amount²); signs and zeros stay."""
+    spread = np.log1p(amount**2)
+    one = np.ones(len(x))
+    signs = [np.where(np.isnan(values), 0.0, np.sign(values)).astype(np.int32) for values in (y, x)]
+    size = [np.where(sign != 0, np.abs(values), 1.0) for sign, values in zip(signs, (y, x), strict=True)]
+    there, here = np.log(size[0]), np.where(signs[1] != 0, np.log(size[1]) - spread / 2, 0.0)
+    precision = np.where(signs[0] != 0, 1 / (spread + np.square(grid(y) / size[0]) / 12), 0.0)
+    return [CodeEvidence(signs[0], signs[1]), NumberEvidence(there, here, precision, one)]
+
+
+def _of_values(x: Float, y: Float, amount: float) -> list[Evidence]:
+    """y is normal with mean x and variance (amount·x)²."""
+    present = x[~np.isnan(x)]
+    least = max(grid(y) ** 2 / 12, (1e-9 * float(np.abs(present).max(initial=1.0))) ** 2)
+    variance = np.where(np.isnan(x), 1.0, np.square(amount * np.nan_to_num(x)) + least)
+    there, here, one = np.nan_to_num(y), np.nan_to_num(x), (~np.isnan(y)).astype(float)
+    return [NumberEvidence(there, here, one, 1 / variance, np.where(np.isnan(x), 0.0, -np.log(variance) / 2))]
 
 
 def _with_signs(before: Float, after: Float, grain: float) -> Float:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -9,12 +9,14 @@ from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
 from .._support.parameters import Slider
+from ..engines import Engine
 from ..errors import DataError, SchemaError
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ._attributes import too_coarse, treatable
 from ._kept import MissingStays, released_column
-from .base import Check, Masked, Method, Progress, Promise
+from .base import Check, Masked, Method, Progress, Promise, own_generators
+from .likelihood import CodeEvidence, Evidence, Likelihood, NumberEvidence, grid, same_presence, unchanged
 from .promises import half_units, moment_differences
 
 __all__ = ["KeptMoments", "Noise"]
@@ -89,6 +91,21 @@ class Noise(Method):
         notes = tuple(f"{name}: does not vary, so no noise was added." for name in still)
         return Masked(data.replace(columns), notes=notes)
 
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        if self.correlated or self.keep_moments or data.n <= engine.chunk:
+            return super().mask_on(engine, data, rng)
+        names = self._attributes(data)
+        columns, notes = {}, []
+        for name, own in zip(names, own_generators(rng, len(names)), strict=True):
+            column = data.columns[name]
+            power, deviation = _spread(engine, column)
+            columns[name] = engine.each(
+                _noisy, [column], power, self.amount, deviation, what="masking", rng=own, main=True
+            )
+            if deviation == 0:
+                notes.append(f"{name}: does not vary, so no noise was added.")
+        return Masked(data.replace(columns), notes=tuple(notes))
+
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (MissingStays(self._attributes(data)), *map(KeptMoments, self._blocks(data)))
 
@@ -99,6 +116,48 @@ class Noise(Method):
         if self.correlated:
             return (self,)
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
+
+    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood:
+        """Normal, with the rounding of what is released as a little more noise.
+
+        Where moments are kept, what comes out is the noisy value drawn in by 1 / √(1 + amount²), nearly: the factor
+        that is found in the sample is taken for the one that is expected. With correlated noise, ordered categories
+        count as numbers that were rounded.
+        """
+        names = self._attributes(original)
+        pairs = {name: (original.columns[name], released.columns[name]) for name in names}
+        size = {name: _deviation(x.numbers()) for name, (x, _) in pairs.items()}
+        parts: list[Evidence] = [unchanged(*pairs[name]) for name in names if size[name] == 0]
+        varying = [name for name in names if size[name] > 0]
+        if not self.correlated:
+            scale = [name for name in varying if not isinstance(pairs[name][0], ContinuousColumn)]
+            parts += [_on_a_scale(*pairs[name], self.amount * size[name]) for name in scale]
+            for name in varying:
+                if name not in scale:
+                    parts += self._normal(original, {name: pairs[name]}, np.ones((1, 1)))
+            return tuple(parts)
+        if varying:
+            numbers = below_one(np.column_stack([pairs[name][0].numbers() for name in varying]))[0]
+            correlations = _correlations(numbers[_complete(numbers)])
+            parts += self._normal(original, {name: pairs[name] for name in varying}, correlations)
+        return tuple(parts)
+
+    def _normal(
+        self, original: Microdata, pairs: Mapping[str, tuple[Column, Column]], correlations: Float
+    ) -> list[Evidence]:
+        """The evidence of some columns together, in coordinates in which their noise is independent with variance 1."""
+        kept = {name for block in self._blocks(original) for name in block}
+        before, after = (np.column_stack([pair[side].numbers() for pair in pairs.values()]) for side in (0, 1))
+        size = np.array([_deviation(column) for column in before.T])
+        drawn_in = np.array([1 / np.sqrt(1 + self.amount**2) if name in kept else 1.0 for name in pairs])
+        middle = np.nanmean(before, axis=0)
+        rounding = np.array([grid(column) for column in after.T]) / size
+        spread = self.amount**2 * correlations * np.outer(drawn_in, drawn_in) + np.diag(np.square(rounding) / 12)
+        x, y = (before - middle) / size * drawn_in, (after - middle) / size
+        here, there = _whitened(x, spread), _whitened(y, spread)
+        one = np.ones(len(x))
+        each = [NumberEvidence(v, u, one, one) for u, v in zip(here.T, there.T, strict=True)]
+        return [*(same_presence(*pair) for pair in pairs.values()), *each]
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return treatable(data, self.attributes, (Kind.CONTINUOUS, Kind.ORDINAL), self.name)
@@ -210,6 +269,41 @@ def _root(matrix: Float) -> tuple[Float, Float]:
     return (vectors * roots) @ vectors.T, (vectors * inverse) @ vectors.T
 
 
+def _whitened(values: Float, covariance: Float) -> Float:
+    """Coordinates in which noise of this covariance is independent with variance 1, by what is there in each row.
+
+    Rows with the same cells missing are treated alike; what is left of their coordinates is 0. A direction without
+    noise has almost none, so that it decides.
+    """
+    present = ~np.isnan(values)
+    out = np.zeros_like(values)
+    patterns, which = np.unique(present, axis=0, return_inverse=True)
+    for place, pattern in enumerate(patterns):
+        rows, columns = np.flatnonzero(which.ravel() == place), np.flatnonzero(pattern)
+        if len(columns):
+            found, vectors = np.linalg.eigh(covariance[np.ix_(columns, columns)])
+            root = vectors / np.sqrt(np.maximum(found, 1e-9))
+            out[rows, : len(columns)] = np.einsum("ij,jk->ik", values[np.ix_(rows, columns)], root)
+    return out
+
+
+def _on_a_scale(original: Column, released: Column, deviation: float) -> Evidence:
+    """Noise on positions, rounded and cut off at the ends: the chance of each position given each."""
+    from scipy.special import ndtr
+
+    assert not isinstance(original, ContinuousColumn)
+    assert not isinstance(released, ContinuousColumn)
+    size = len(original.categories)
+    edges = np.concatenate([[-np.inf], np.arange(size - 1) + 0.5, [np.inf]])
+    chance = np.diff(ndtr((edges[:, None] - np.arange(size)) / deviation), axis=0)
+    with np.errstate(divide="ignore"):
+        log = np.full((size + 1, size + 1), -np.inf)
+        log[:size, :size] = np.log(chance)
+    log[size, size] = 0.0  # missing stays missing
+    there, here = (np.where(one.missing, size, one.codes).astype(np.int32) for one in (released, original))
+    return CodeEvidence(there, here, log)
+
+
 def _correlations(values: Float) -> Float:
     """Correlations; 0 with what does not vary."""
     deviations = values - values.mean(axis=0)
@@ -225,6 +319,53 @@ def _deviation(values: Float) -> float:
     """The standard deviation of the values that are not missing; exactly 0 if they are all the same."""
     present = values[~np.isnan(values)]
     return float(np.std(present - present[0], ddof=1)) if len(present) > 1 else 0.0
+
+
+def _spread(engine: Engine, column: Column) -> tuple[int, float]:
+    """The power of two that brings a column below one, and its standard deviation then; 0 if all is the same."""
+    largest, origin = engine.fold(_largest, _of_both, [column], what="adding up")
+    power = int(np.frexp(largest)[1])
+    count, total = engine.fold(_total, _sum, [column], power, origin, what="adding up")
+    if count < 2:
+        return power, 0.0
+    _, squares = engine.fold(_squares, _sum, [column], power, origin, total / count, what="adding up")
+    return power, float(np.sqrt(squares / (count - 1)))
+
+
+def _largest(column: Column) -> tuple[float, float]:
+    """The largest number, whatever its sign, and the first one; 0 and NaN if there is none."""
+    present = column.numbers()[~column.missing]
+    return float(np.abs(present).max(initial=0.0)), float(present[0]) if len(present) else np.nan
+
+
+def _of_both(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
+    return max(one[0], two[0]), two[1] if np.isnan(one[1]) else one[1]
+
+
+def _away(column: Column, power: int, origin: float) -> Float:
+    """How far the numbers are from one of them, brought below one."""
+    return np.ldexp(column.numbers()[~column.missing], -power) - np.ldexp(origin, -power)
+
+
+def _total(column: Column, power: int, origin: float) -> tuple[int, float]:
+    away = _away(column, power, origin)
+    return len(away), float(away.sum())
+
+
+def _squares(column: Column, power: int, origin: float, mean: float) -> tuple[int, float]:
+    away = _away(column, power, origin)
+    return len(away), float(np.square(away - mean).sum())
+
+
+def _sum(one: tuple[int, float], two: tuple[int, float]) -> tuple[int, float]:
+    return one[0] + two[0], one[1] + two[1]
+
+
+def _noisy(column: Column, power: int, amount: float, deviation: float, rng: np.random.Generator) -> Column:
+    """The numbers of a column, or the positions of its categories, with noise."""
+    noise = amount * (rng.standard_normal(len(column)) * deviation)
+    with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
+        return _written(column, np.ldexp(np.ldexp(column.numbers(), -power) + noise, power))
 
 
 def _complete(numbers: Float) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ from ..microdata import Microdata
 from ..microdata.frames import Frame
 from .base import Check, Masked, Method, Progress, Promise, check
 from .decimals import rounded
+from .likelihood import Likelihood
 
 __all__ = ["Pipeline"]
 
@@ -94,6 +95,15 @@ class Pipeline(Method):
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return tuple(_OfStep(place) for place in range(len(self.methods)))
+
+    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood | None:
+        """Those of the steps together, if each has one and no column is treated twice."""
+        names = [name for one in self.methods for name in one.protects(original)]
+        if len(set(names)) < len(names):
+            return None
+        parts = [one.likelihood(original, released) for one in self.methods]
+        known = [part for part in parts if part is not None]
+        return tuple(one for part in known for one in part) if len(known) == len(parts) else None
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return tuple(name for one in self.methods for name in one.protects(data))

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from .aggregate import Groups, Ordinal, aggregate
 from .blocks import median_cuts, members, with_enough
+from .line import Order, along_one_column, optimal_groups
 from .mdav import check_enough, mdav, several
 from .merging import merge_until
 from .refine import Refinement, refine
 
 __all__ = [
     "Groups",
+    "Order",
     "Ordinal",
     "Refinement",
     "aggregate",
+    "along_one_column",
     "check_enough",
     "mdav",
     "median_cuts",
     "members",
     "merge_until",
+    "optimal_groups",
     "refine",
     "several",
     "with_enough",

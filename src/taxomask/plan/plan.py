@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .._support.parameters import Parameter, declared
 from ..errors import PlanError, TaxomaskError, did_you_mean
+from ..evaluation import check_attackers
+from ..measures.risk import ATTACKERS
 from ..methods import METHODS, Method, Pipeline
 from ..methods.missing_permutation import MISSING_CELLS
 from ..microdata import Kind, Role, Schema
@@ -33,7 +35,14 @@ class Limits(_Part):
     """What a release must keep to; it is not written otherwise."""
 
     risk: float | None = Field(
-        None, ge=0, le=1, description="The largest acceptable share of records that an intruder links correctly."
+        None, ge=0, le=1, description="The largest acceptable share of records that the best attacker links rightly."
+    )
+    disclosure: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="The largest acceptable part of what a guess leaves open that the best attacker learns of "
+        "confidential values.",
     )
     loss: float | None = Field(
         None,
@@ -98,8 +107,9 @@ class Plan(_Part):
     data: str | None = None
     seed: int | None = Field(None, ge=0)
     practice: bool = False
+    attackers: tuple[str, ...] | None = None
     missing_cells: Literal["keep", "permute"] = "keep"
-    limits: Limits = Limits(risk=None, loss=None, worst_loss=None, singled_out=None)
+    limits: Limits = Limits(risk=None, disclosure=None, loss=None, worst_loss=None, singled_out=None)
     accept: tuple[Accepted, ...] = ()
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
@@ -147,6 +157,8 @@ class Plan(_Part):
         given["accept"] = accepted_entries(given.get("accept", ()), given["attributes"])
         if isinstance(given.get("engine"), str):
             given["engine"] = {"name": given["engine"]}
+        if "attackers" in given:
+            given["attackers"] = _attackers(given["attackers"])
         if "method" in given:
             given["method"] = make_method(given["method"])
         if "compare" in given:
@@ -179,10 +191,17 @@ class Plan(_Part):
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
         rest = self.model_dump(exclude={"attributes", "method", "compare", "accept", "folder"}, exclude_defaults=True)
+        rest |= {"attackers": list(self.attackers)} if self.attackers is not None else {}
         rest |= {"accept": [one.to_dict() for one in self.accept]} if self.accept else {}
         methods = {"method": self.method.to_dict()} if self.method is not None else {}
         grid = {"compare": [one.to_dict() for one in self.compare]} if self.compare else {}
         return {**self.attributes.to_dict(self.folder), **methods, **grid, **rest}
+
+
+def _attackers(names: Any) -> tuple[str, ...] | None:
+    if not isinstance(names, list):
+        raise PlanError(f"attackers is a list of names; got {names!r}.", hint="Write [nearest, partial].")
+    return check_attackers(names)
 
 
 # --------------------------------------------------------------------------------------- methods
@@ -346,6 +365,12 @@ def plan_json_schema() -> dict[str, Any]:
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
             "practice": {"type": "boolean", "description": "Not for release: a seed that can be guessed is accepted."},
+            "attackers": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"enum": list(ATTACKERS)},
+                "description": "Those who try to find people in what is released; by default all.",
+            },
             "missing_cells": {
                 "enum": list(MISSING_CELLS),
                 "description": "permute: the missing cells of protected columns are moved to records drawn at random.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,8 +122,11 @@ def _told(plan: Plan) -> dict[str, Any]:
 
 def _page(plan: Plan, evaluation: Evaluation, release: Release) -> str:
     """The report, with the methods that were compared on the same table."""
-    found = compared_before(release.audit["sha256"]["original"], plan.attributes, plan.compare)
-    return evaluation.page(release, found.page(plan.limits.risk) if found.points else None)
+    found = compared_before(
+        release.audit["sha256"]["original"], plan.attributes, plan.compare, attackers=plan.attackers
+    )
+    limits = plan.limits
+    return evaluation.page(release, found.page(limits.risk, limits.disclosure) if found.points else None)
 
 
 @contextmanager
@@ -170,9 +174,11 @@ def _protected(engine: Engine, data: Microdata, method: Method, seed: int | None
 def _measured(plan: Plan, release: Release, page: str | None, progress: Told | None) -> Evaluation | None:
     """What a release costs and risks, if a report or the limits ask for it; an error if it is beyond the limits."""
     limits = plan.limits
-    if not page and limits.risk is None and limits.loss is None and limits.worst_loss is None:
+    asked = (limits.risk, limits.disclosure, limits.loss, limits.worst_loss)
+    if not page and all(limit is None for limit in asked):
         return None
-    evaluation = release.evaluate(progress=None if progress is None else lambda done: progress(done, "measuring"))
+    told = None if progress is None else lambda done: progress(done, "measuring")
+    evaluation = release.evaluate(attackers=plan.attackers, progress=told)
     _stop_if_beyond(plan.limits, evaluation)
     return evaluation
 
@@ -216,14 +222,35 @@ def _check_place(path: Path, data: str | None, *, force: bool) -> None:
     check_place(path, force=force)
 
 
+def _reached(evaluation: Evaluation, attacker: str | None) -> str:
+    """Who reaches the risk, and the interval of what was found."""
+    if attacker is None:
+        return ""
+    share = evaluation.attackers[attacker].share
+    return f", that of {attacker!r}, from {share.low:.4g} to {share.high:.4g} with 95 % confidence"
+
+
 def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:
     """The limits of the plan are a promise as well."""
     head = evaluation.headline
+    if limits.risk is not None and head["attacker"] is None:
+        raise PromiseError(
+            "a risk cannot be told, so that the limits of the plan are not known to be met.",
+            hint="Nothing was written. Records of this release are not linked to original ones, or no attacker that "
+            "was chosen looks for people: leave the limit of the risk out, or name others under 'attackers:'.",
+        )
+    if limits.disclosure is not None and math.isnan(head["disclosure"]):
+        raise PromiseError(
+            "a disclosure cannot be told, so that the limits of the plan are not known to be met.",
+            hint="Nothing was written. The table has no confidential column, or no attacker that was chosen looks for "
+            "their values: leave the limit of the disclosure out, or name others under 'attackers:'.",
+        )
     worst = "" if head["worst_column"] is None else f", that of {head['worst_column']}"
     checks = [
         Check(f"{name} of at most {limit:g}", value <= limit, f"it is {value:.4g}{more}")
         for name, limit, value, more in (
-            ("a risk", limits.risk, head["risk"], ""),
+            ("a risk", limits.risk, head["risk"], _reached(evaluation, head["attacker"])),
+            ("a disclosure", limits.disclosure, head["disclosure"], ""),
             ("a loss", limits.loss, head["loss"], ""),
             ("a loss of the worst column", limits.worst_loss, head["worst_loss"], worst),
         )

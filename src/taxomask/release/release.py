@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from .._support.showing import few, line, view
 from ..engines import Engine, Memory
-from ..evaluation import Evaluation, measured
+from ..errors import DataError
+from ..evaluation import Evaluation, Known, check_attackers, measured
 from ..methods import Check, Masked, Method, Progress, Promise
 from ..microdata import Microdata
 from ..microdata.coding import Note
@@ -206,19 +207,46 @@ class Release:
         first = {str(note) for note in self.original.notes}
         return told + [note for note in self.notes if note not in first]
 
-    def evaluate(self, *, seed: int = 0, progress: Progress | None = None) -> Evaluation:
+    def evaluate(
+        self, *, attackers: Iterable[str] | None = None, seed: int | None = None, progress: Progress | None = None
+    ) -> Evaluation:
         """What it costs and what it risks.
 
         Parameters
         ----------
+        attackers
+            The names of those who try; by default all who have something to work on.
         seed
-            For the subsamples of some measures.
+            For the subsamples of some measures and what attackers draw, never that of the release; without it, the
+            same each time.
         progress
             Called from time to time with the fraction that is done.
         """
         engine = self._engine if progress is None else self._engine.telling(progress)
-        both = self.original, self.released
-        return measured(*both, self.protected, linked=self.linked, engine=engine, seed=seed)
+        known = Known(self.linked, method=self.method, attackers=check_attackers(attackers), seed=seed or 0)
+        return measured(self.original, self.released, self.protected, known, engine=engine)
+
+    def records_at_risk(self, most: int | None = 100, *, seed: int = 0, progress: Progress | None = None) -> Any:
+        """The records that are found most easily, worst first, for the custodian alone: a table of the caller's kind.
+
+        For each its ``row`` in the original table, from 1, the chance to be found ``before`` and ``after``, by which
+        ``attacker``, and the smallest set of ``columns`` (``columns_before``) that singles it out, if few do. More is
+        in ``evaluate().records_at_risk``.
+
+        Parameters
+        ----------
+        most
+            How many; None for all.
+        seed, progress
+            As of `evaluate`, which this takes as long as.
+        """
+        found = self.evaluate(seed=seed, progress=progress).records_at_risk
+        if found is None:
+            raise DataError(
+                "the records of this release are not linked to original ones, so that none of them can be found.",
+                hint="For a synthetic table look at evaluate().risk.",
+            )
+        return found.to_frame(most)
 
     def write(
         self,

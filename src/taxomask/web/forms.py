@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from math import floor
 from typing import Any, Literal, get_args
 
 from .._support.parameters import Option, Parameter, declared
@@ -37,8 +38,25 @@ def _parameter(one: Parameter) -> dict[str, Any]:
         "required": one.required,
         "default": None if one.required else one.default,
         "slider": None if one.slider is None else dataclasses.asdict(one.slider),
+        "tries": _tries(one),
         "main": one.required or one.slider is not None,
     }
+
+
+def _tries(one: Parameter) -> list[float]:
+    """The values that a comparison begins with: half, once, twice and four times the usual one, where the slider goes.
+
+    >>> from taxomask import Microaggregation
+    >>> [_tries(one) for one in declared(Microaggregation) if one.name == "k"]
+    [[3, 5, 10, 20]]
+    """
+    slider = one.slider
+    usual = None if slider is None else slider.start if slider.start is not None or one.required else one.default
+    if slider is None or usual is None:
+        return []
+    steps = {floor(usual * times / slider.step + 0.5) for times in (0.5, 1, 2, 4)}
+    values = [round(step * slider.step, 10) for step in sorted(steps)]
+    return [value for value in values if slider.low <= value <= slider.high]
 
 
 def _control(option: Option) -> str:

@@ -6,6 +6,7 @@ To add a measure, or an intruder: one file with a function and its declaration, 
 from __future__ import annotations
 
 from ..measure import Measure
+from .attackers import ATTACKERS, Attack, Attacker
 from .attacks import RankSwappingAttack, ReverseMappingAttack, rank_swapping_attack, reverse_mapping_attack
 from .change_in_rank import CHANGE_IN_RANK, ChangeInRank, change_in_rank, ranks_moved
 from .classes import (
@@ -30,16 +31,25 @@ from .intervals import (
 )
 from .linkage import PARTIAL_LINKAGE, Linkage, partial_linkage, record_linkage
 from .linkage_in_blocks import LINKAGE
+from .permutation import (
+    PERMUTATION,
+    MaximumKnowledge,
+    Moved,
+    PermutationDistance,
+    permutation_distance,
+    permutation_distances,
+)
 from .population import POPULATION_UNIQUES, PopulationModel, PopulationUniques, population_uniques
 from .rates import Rate
 from .special_uniques import SPECIAL_UNIQUES, SpecialUniques, special_uniques
 
 __all__ = [
-    "RISK", "ChangeInRank", "ClassRisk", "ClassSizes", "Closeness", "Diversity", "Guess", "HouseholdRisk",
-    "IndividualRisk", "Inference", "IntervalDisclosure", "Linkage", "PopulationModel", "PopulationUniques",
-    "RankCorrelation", "RankSwappingAttack", "Rate", "Reidentification", "ReverseMappingAttack", "SpecialUniques",
-    "change_in_rank", "class_sizes", "individual_risk", "inference", "interval_disclosure", "l_diversity",
-    "partial_linkage", "population_uniques", "rank_correlation", "rank_swapping_attack", "ranks_moved",
+    "ATTACKERS", "RISK", "Attack", "Attacker", "ChangeInRank", "ClassRisk", "ClassSizes", "Closeness", "Diversity",
+    "Guess", "HouseholdRisk", "IndividualRisk", "Inference", "IntervalDisclosure", "Linkage", "MaximumKnowledge",
+    "Moved", "PermutationDistance", "PopulationModel", "PopulationUniques", "RankCorrelation", "RankSwappingAttack",
+    "Rate", "Reidentification", "ReverseMappingAttack", "SpecialUniques", "change_in_rank", "class_sizes",
+    "individual_risk", "inference", "interval_disclosure", "l_diversity", "partial_linkage", "permutation_distance",
+    "permutation_distances", "population_uniques", "rank_correlation", "rank_swapping_attack", "ranks_moved",
     "record_linkage", "reidentification", "reverse_mapping_attack", "special_uniques", "t_closeness",
 ]  # fmt: skip
 
@@ -53,6 +63,7 @@ RISK: dict[str, Measure] = {
         INTERVALS,
         RANK_CORRELATION,
         CHANGE_IN_RANK,
+        PERMUTATION,
         DIVERSITY,
         CLOSENESS,
         INFERENCE,

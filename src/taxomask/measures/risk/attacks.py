@@ -103,19 +103,26 @@ def _numbers(first: Column, second: Column) -> tuple[Whole, Whole]:
 class RankSwappingAttack(Result):
     """How far a known record is narrowed down by knowing that no value was swapped farther than k ranks.
 
-    ``candidates`` has for each original record how many released records are possible. ``unique``: the share of records
-    with one candidate only, which is the right one: full disclosure; ``expected``: the share that is right if one of
-    the candidates is drawn. ``possible``: the share whose own released record is a candidate, 1 if k is what was used.
+    ``candidates`` has for each original record how many released records are possible, and ``own`` whether its own one
+    is. ``unique``: the share of records with one candidate only, which is the right one: full disclosure; ``expected``:
+    the share that is right if one of the candidates is drawn. ``possible``: the share whose own released record is a
+    candidate, 1 if k is what was used.
     """
 
     candidates: Whole
+    own: NDArray[np.bool_]
     possible: Rate
     unique: Rate
     expected: Rate
 
 
 def rank_swapping_attack(
-    original: Microdata, released: Microdata, k: int, attributes: Iterable[str] | None = None
+    original: Microdata,
+    released: Microdata,
+    k: int,
+    attributes: Iterable[str] | None = None,
+    *,
+    rows: Whole | None = None,
 ) -> RankSwappingAttack:
     """Intersect, over the attributes, the released records whose value is within k ranks of a known one.
 
@@ -132,6 +139,8 @@ def rank_swapping_attack(
         How many ranks a value can have moved.
     attributes
         The swapped attributes that the intruder knows; by default all quasi-identifiers.
+    rows
+        The original records that are looked for; by default all.
 
     References
     ----------
@@ -141,22 +150,24 @@ def rank_swapping_attack(
     names = chosen(original, released, attributes)
     check_linked(original, released, "the rank swapping attack")
     n = original.n
+    some = np.arange(n) if rows is None else rows
     sights = [sight for pair in side_by_side(original, released, names).values() for sight in _sights(*pair, k)]
     ranged = [sight for sight in sights if isinstance(sight, _Window)]
     coded = [sight for sight in sights if isinstance(sight, _Code)]
     boxes = Neighbours(RecordDistance.from_terms(sight.term for sight in sights))
     candidates = boxes.count_inside(
-        np.stack([one.low for one in ranged], axis=1) if ranged else np.zeros((n, 0)),
-        np.stack([one.high for one in ranged], axis=1) if ranged else np.zeros((n, 0)),
-        np.stack([one.known for one in coded], axis=1) if coded else np.zeros((n, 0), dtype=np.int32),
+        np.stack([one.low[some] for one in ranged], axis=1) if ranged else np.zeros((len(some), 0)),
+        np.stack([one.high[some] for one in ranged], axis=1) if ranged else np.zeros((len(some), 0)),
+        np.stack([one.known[some] for one in coded], axis=1) if coded else np.zeros((len(some), 0), dtype=np.int32),
     )
-    possible = np.logical_and.reduce([sight.possible for sight in sights])
-    single = candidates == 1
+    possible = np.logical_and.reduce([sight.possible for sight in sights])[some]
+    single, count = candidates == 1, len(some)
     return RankSwappingAttack(
         candidates,
-        Rate.of(int(possible.sum()), n, float(candidates.mean()) / n),
-        Rate.of(int((possible & single).sum()), n, float(single.mean()) / n),
-        Rate.of(float((possible / np.maximum(candidates, 1)).sum()), n, 1 / n),
+        possible,
+        Rate.of(int(possible.sum()), count, float(candidates.mean()) / n),
+        Rate.of(int((possible & single).sum()), count, float(single.mean()) / n),
+        Rate.of(float((possible / np.maximum(candidates, 1)).sum()), count, 1 / n),
     )
 
 

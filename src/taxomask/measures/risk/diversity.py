@@ -18,7 +18,7 @@ from ..measure import Measure, telling
 from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
-__all__ = ["CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "l_diversity", "t_closeness"]
+__all__ = ["CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "alike_by_chance", "l_diversity", "t_closeness"]
 
 Whole = NDArray[np.int64]
 
@@ -79,11 +79,11 @@ def l_diversity(
         confidential,
         int(different.min()),
         float(np.exp(max(entropy.min(), 0.0))),
-        Rate.of(int(sizes[different == 1].sum()), len(values), _alike_by_chance(np.bincount(values), sizes)),
+        Rate.of(int(sizes[different == 1].sum()), len(values), alike_by_chance(np.bincount(values), sizes)),
     )
 
 
-def _alike_by_chance(counts: Whole, sizes: Whole) -> float:
+def alike_by_chance(counts: Whole, sizes: Whole) -> float:
     """The share of records in classes of one value if records were dealt into classes of these sizes at random."""
     from scipy.special import gammaln
 

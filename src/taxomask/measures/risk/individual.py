@@ -12,7 +12,8 @@ from ..._support.parameters import check_number
 from ...errors import DataError, SchemaError, did_you_mean
 from ...methods import Progress
 from ...microdata import ContinuousColumn, Microdata, Role
-from ...microdata.people import class_owners, in_order_of_appearance
+from ...microdata.class_risk import class_risk, people_risk
+from ...microdata.people import in_order_of_appearance
 from ..measure import Figure, Measure, Tables
 from ..plain import Result
 from .inputs import check_records, chosen, class_numbers
@@ -95,10 +96,8 @@ def individual_risk(
     weight = _weights(released, weights)
     numbers = class_numbers(released.columns[name] for name in names)
     people = released.people
-    f = class_owners(numbers, people)
-    p = np.minimum(f / _summed(numbers, weight, people), 1.0)
-    records = (p / f * _series(f, 1 - p))[numbers]
-    found = _of_people(records, people)
+    records = class_risk(numbers, people, weight)
+    found = people_risk(records, people)
     everybody = max(float(weight.sum() if people is None else (weight / np.bincount(people)[people]).sum()), 1.0)
     expected, guess = float(found.sum()), 1 / everybody
     above = Rate.of(int((found > threshold).sum()), len(found), float(guess > threshold))
@@ -109,47 +108,16 @@ def individual_risk(
     )
 
 
-def _summed(numbers: Whole, weight: Float, people: Whole | None) -> Float:
-    """The weights of each class, that of a person with several records in it once, as their mean."""
-    if people is None:
-        return np.asarray(np.bincount(numbers, weights=weight), dtype=np.float64)
-    _, pair, rows = np.unique(numbers * (int(people.max()) + 1) + people, return_inverse=True, return_counts=True)
-    return np.asarray(np.bincount(numbers, weights=weight / rows[pair]), dtype=np.float64)
-
-
-def _of_people(records: Float, people: Whole | None) -> Float:
-    """The risk of each person: of the record of theirs that is found most easily."""
-    if people is None:
-        return records
-    found = np.zeros(int(people.max()) + 1)
-    np.maximum.at(found, people, records)
-    return found[np.unique(people)]
-
-
 def _household_risk(records: Float, people: Whole | None, homes: Whole, guess: float) -> HouseholdRisk:
     """1 - Π(1 - r), of the household of each record."""
     risk, home = records, homes
     if people is not None:
-        risk, home = _of_people(records, people), homes[np.unique(people, return_index=True)[1]]
+        risk, home = people_risk(records, people), homes[np.unique(people, return_index=True)[1]]
     with np.errstate(divide="ignore"):
         each = -np.expm1(np.bincount(home, weights=np.log1p(-risk), minlength=int(homes.max()) + 1))
     found = each[homes]
     expected = float(found.sum())
     return HouseholdRisk(found, expected, Rate.of(expected, len(found), guess), float(found.max()))
-
-
-def _series(f: Whole, z: Float) -> Float:
-    """₂F₁(1, 1; f+1; z) = Σ z^i / C(f+i, i), term by term where f is large: scipy gives up there."""
-    from scipy.special import hyp2f1
-
-    out = hyp2f1(1.0, 1.0, np.minimum(f, 20) + 1.0, z)
-    large = f > 20  # then 60 terms are all that count
-    term, total = np.ones(int(large.sum())), np.ones(int(large.sum()))
-    for i in range(1, 61):
-        term = term * (i * z[large] / (f[large] + i))
-        total += term
-    out[large] = total
-    return np.asarray(out)
 
 
 def _weights(released: Microdata, weights: ArrayLike | str) -> Float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,10 @@ from ..measure import Measure, telling
 from ..plain import Result
 from .guesses import Runs, Tally, confidential_codes
 from .inputs import check_records, chosen, in_one_numbering
-from .linkage import Scale
+from .linkage import Scale, spaces
 from .rates import Rate
 
-__all__ = ["INFERENCE", "Guess", "Inference", "inference"]
+__all__ = ["INFERENCE", "Guess", "Inference", "guess_chances", "inference", "members_of"]
 
 Whole = NDArray[np.int64]
 
@@ -114,6 +114,20 @@ def inference(
     return Inference(confidential, {level: Guess(rate, controls.get(level)) for level, rate in targets.items()})
 
 
+def guess_chances(
+    original: Microdata, released: Microdata, confidential: str, level: str, rows: Whole
+) -> NDArray[np.float64]:
+    """The chance that the value of each of some people is guessed right at a level of `inference`; NaN if missing."""
+    names = chosen(original, released, None)
+    here, there = spaces(original, released, names)
+    (truth, codes), right = confidential_codes([data.columns[confidential] for data in (original, released)], None, 5.0)
+    known = rows[truth[rows] >= 0]
+    found = np.full(original.n, np.nan)
+    for _, asked, chances in _each(Neighbours(there), here.take(known), codes, truth[known], {level: right[level]}):
+        found[known[asked]] = chances
+    return found[rows]
+
+
 def _guessed(
     neighbours: Neighbours, people: RecordDistance, released: Whole, truth: Whole, right: Mapping[str, Runs]
 ) -> dict[str, Rate]:
@@ -122,24 +136,34 @@ def _guessed(
     if not len(known):
         return {level: Rate.of(0, 0, 0.0) for level in right}
     people, truth = people.take(known), truth[known]
-    distinct = Distinct.of(people, always=True)
-    queries = people.take(distinct.first)
-    nearest = neighbours.nearest(queries)
     hits = dict.fromkeys(right, 0.0)
-    for piece, points, counts in neighbours.within(queries, nearest.reach):
-        rows, whose = _members(neighbours.distinct, points, counts)
-        tally = Tally(whose, released[rows])
-        asked = distinct.records[distinct.start[piece.start] : distinct.start[piece.stop]]
-        query = distinct.point[asked].astype(np.int64)
-        for level, runs in right.items():
-            found = tally.count(query - piece.start, truth[asked], runs)
-            hits[level] += float((found / nearest.ties[query]).sum())
+    for level, _, chances in _each(neighbours, people, released, truth, right):
+        hits[level] += float(chances.sum())
     everything, n = Tally(np.zeros(len(released), dtype=np.int64), released), len(truth)
     chance = {level: everything.count(np.zeros_like(truth), truth, runs).mean() for level, runs in right.items()}
     return {level: Rate.of(hits[level], n, float(chance[level]) / len(released)) for level in right}
 
 
-def _members(distinct: Distinct, points: NDArray[np.int32], counts: Whole) -> tuple[NDArray[np.int32], Whole]:
+def _each(
+    neighbours: Neighbours, people: RecordDistance, released: Whole, truth: Whole, right: Mapping[str, Runs]
+) -> Iterator[tuple[str, NDArray[np.int32], NDArray[np.float64]]]:
+    """For each level some people at a time, and their chances to be guessed."""
+    if not len(truth):
+        return
+    distinct = Distinct.of(people, always=True)
+    queries = people.take(distinct.first)
+    nearest = neighbours.nearest(queries)
+    for piece, points, counts in neighbours.within(queries, nearest.reach):
+        rows, whose = members_of(neighbours.distinct, points, counts)
+        tally = Tally(whose, released[rows])
+        asked = distinct.records[distinct.start[piece.start] : distinct.start[piece.stop]]
+        query = distinct.point[asked].astype(np.int64)
+        for level, runs in right.items():
+            found = tally.count(query - piece.start, truth[asked], runs)
+            yield level, asked, found / nearest.ties[query]
+
+
+def members_of(distinct: Distinct, points: NDArray[np.int32], counts: Whole) -> tuple[NDArray[np.int32], Whole]:
     """The records of points, and the number of the query that each was found for."""
     sizes = distinct.sizes[points]
     whose = np.repeat(np.repeat(np.arange(len(counts)), counts), sizes)
@@ -158,6 +182,7 @@ INFERENCE = Measure(
     where="",
     columns=Role.CONFIDENTIAL,
     otherwise={},
+    headline=True,
     rates=lambda found: {
         f"{name} guessed from the nearest record: {level}": guess.targets
         for name, one in found.items()

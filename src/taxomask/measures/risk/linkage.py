@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -21,6 +21,7 @@ from ..plain import Result
 from ..side_by_side import side_by_side
 from .inputs import check_linked, check_records, chosen
 from .rates import Rate
+from .sampling import TARGETS, targets
 
 __all__ = [
     "PARTIAL_LINKAGE", "WORST", "Linkage", "own_distances", "partial_linkage", "record_linkage", "spaces", "summed_up",
@@ -28,7 +29,7 @@ __all__ = [
 
 Scale = Literal["balanced", "paper"]
 
-SMALL = 20_000  # records up to which linkage by every pair of attributes is a matter of seconds
+KNOWN, SETS = 3, 200  # attributes that an intruder knows who does not know them all, and choices of them
 WORST = 6  # choices of attributes that are shown
 
 
@@ -38,7 +39,8 @@ class Linkage(Result):
 
     Several original records may be equally near. A link counts as right if the right one is among them (``among``), if
     it is the only one (``unique``), or with the chance of drawing it from them (``expected``). ``right`` and ``ties``
-    have, for each released record, whether its original is among the nearest and how many those are.
+    have, for each released record, whether its original is among the nearest and how many those are; ``rows`` are the
+    released records that were looked for, all of them or some.
     """
 
     attributes: tuple[str, ...]
@@ -47,6 +49,7 @@ class Linkage(Result):
     expected: Rate
     right: NDArray[np.bool_]
     ties: NDArray[np.int64]
+    rows: NDArray[np.int64]
 
 
 def record_linkage(
@@ -103,20 +106,47 @@ def partial_linkage(
     attributes: Iterable[str] | None = None,
     *,
     most: int = 2,
+    sets: int | None = None,
+    rows: ArrayLike | None = None,
     scale: Scale = "balanced",
     truth: ArrayLike | None = None,
 ) -> tuple[Linkage, ...]:
     """Linkage by an intruder who knows only some of the attributes: every choice of up to ``most`` of them.
 
     The choice with the most expected right links comes first.
+
+    Parameters
+    ----------
+    most
+        How many attributes at most are known.
+    sets
+        How many choices at most are tried: single attributes first, all of them, then pairs and so on; where not all
+        can be tried, those first whose parts linked most.
+    rows
+        The released records that are looked for; by default all.
     """
     check_integer("most", most, at_least=1)
     names = chosen(original, released, attributes)
     own = _truth(original, released, truth)
     here, there = spaces(original, released, names, scale)
-    subsets = [subset for size in range(1, min(most, len(names)) + 1) for subset in combinations(names, size)]
-    found = [_linked(subset, here.only(subset), there.only(subset), own) for subset in subsets]
-    return tuple(sorted(found, key=lambda one: -one.expected.value))
+    if rows is not None:
+        rows = np.asarray(rows, dtype=np.int64)
+        own, there = own[rows], there.take(rows)
+    found: dict[tuple[str, ...], Linkage] = {}
+    for size in range(1, min(most, len(names)) + 1):
+        subsets = list(combinations(names, size))
+        left = len(subsets) if sets is None or size == 1 else sets - len(found)
+        if left < len(subsets):
+            subsets = sorted(subsets, key=lambda one: -_by_parts(found, one))[: max(left, 0)]
+        for subset in subsets:
+            found[subset] = _linked(subset, here.only(subset), there.only(subset), own, rows)
+    return tuple(sorted(found.values(), key=lambda one: -one.expected.value))
+
+
+def _by_parts(found: Mapping[tuple[str, ...], Linkage], subset: tuple[str, ...]) -> float:
+    """How much the choices with one attribute less link, those that were tried."""
+    parts = combinations(subset, len(subset) - 1)
+    return sum(found[part].expected.value for part in parts if part in found)
 
 
 def spaces(
@@ -137,7 +167,13 @@ def own_distances(here: RecordDistance, there: RecordDistance, own: NDArray[np.i
     return distance
 
 
-def summed_up(names: tuple[str, ...], right: NDArray[np.bool_], ties: NDArray[np.int64], originals: int) -> Linkage:
+def summed_up(
+    names: tuple[str, ...],
+    right: NDArray[np.bool_],
+    ties: NDArray[np.int64],
+    originals: int,
+    rows: NDArray[np.int64] | None = None,
+) -> Linkage:
     """The rates of what was found for each released record."""
     n = len(right)
     return Linkage(
@@ -147,12 +183,19 @@ def summed_up(names: tuple[str, ...], right: NDArray[np.bool_], ties: NDArray[np
         Rate.of(float((right / ties).sum()), n, 1 / originals),
         right,
         ties,
+        np.arange(n) if rows is None else rows,
     )
 
 
-def _linked(names: tuple[str, ...], here: RecordDistance, there: RecordDistance, own: NDArray[np.int64]) -> Linkage:
+def _linked(
+    names: tuple[str, ...],
+    here: RecordDistance,
+    there: RecordDistance,
+    own: NDArray[np.int64],
+    rows: NDArray[np.int64] | None = None,
+) -> Linkage:
     nearest = Neighbours(here).nearest(there)
-    return summed_up(names, own_distances(here, there, own) <= nearest.reach, nearest.ties, here.n)
+    return summed_up(names, own_distances(here, there, own) <= nearest.reach, nearest.ties, here.n, rows)
 
 
 def _truth(original: Microdata, released: Microdata, truth: ArrayLike | None) -> NDArray[np.int64]:
@@ -169,15 +212,22 @@ def _truth(original: Microdata, released: Microdata, truth: ArrayLike | None) ->
     return own
 
 
+def _number_of_sets(columns: int) -> int:
+    return max(min(sum(comb(columns, size) for size in range(1, KNOWN + 1)), SETS), columns)
+
+
 PARTIAL_LINKAGE = Measure(
     "partial_linkage",
     title="linked by some quasi-identifiers",
     about="The share linked rightly by an intruder who holds these columns only.",
-    compute=lambda tables, _: partial_linkage(*tables.both, most=2 if tables.n <= SMALL else 1),
-    seconds=lambda tables: 1e-7 * tables.n * (comb(tables.known + 1, 2) if tables.n <= SMALL else tables.known),
+    compute=lambda tables, _: partial_linkage(
+        *tables.both, most=KNOWN, sets=SETS, rows=targets(tables, tables.released.n)
+    ),
+    seconds=lambda tables: (2e-7 * tables.n + 2e-6 * min(tables.n, TARGETS)) * _number_of_sets(tables.known),
     where="",
     columns=Role.QUASI_IDENTIFIER,
     needs_links=True,
     otherwise=(),
+    headline=True,
     rates=lambda found: {f"linked by {', '.join(one.attributes)} only": one.expected for one in found[:WORST]},
 )

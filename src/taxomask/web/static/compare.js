@@ -6,16 +6,14 @@ import { changed, go, latest, startJob, state } from "./app.js";
 import { described, fresh } from "./forms.js";
 import { watch } from "./progress.js";
 
-const VARIED = { k: "3, 5, 10, 20", p: "1, 5, 10", amount: "0.05, 0.1, 0.3", keep: "0.9, 0.8, 0.6", level: "1, 2", base: "5, 10" };
-
 function proposed() {
   const has = (role) => state.draft.attributes.some((one) => one.role === role);
   const first = [...(has("quasi_identifier") ? ["microaggregation", "micro_hybrid", "rank_swapping", "generalisation"] : []), ...(has("confidential") ? ["shuffling"] : [])];
   return state.methods.methods.filter((one) => !["pipeline", "reverse_mapping"].includes(one.name)).map((one) => {
     const start = fresh(one.name);
-    const tried = one.parameters.filter((parameter) => VARIED[parameter.name] && parameter.control === "number").map((parameter) => parameter.name);
-    const parameter = tried.find((name) => name in start) || tried[0] || "";
-    return { name: one.name, on: first.includes(one.name), parameter, values: VARIED[parameter] || "" };
+    const tried = one.parameters.filter((parameter) => parameter.tries.length > 1);
+    const parameter = tried.find((other) => other.name in start) || tried[0];
+    return { name: one.name, on: first.includes(one.name), parameter: parameter?.name || "", values: parameter?.tries.join(", ") || "" };
   });
 }
 

@@ -1,0 +1,125 @@
+"""What an attacker is: what it knows, what it is after, how it works, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...measure import Measure, Tables
+from ...plain import Result
+from ..rates import Rate
+
+__all__ = ["Attack", "Attacker", "found_with", "own_pairs", "units_of"]
+
+Float = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Attack(Result):
+    """What an attacker finds.
+
+    Parameters
+    ----------
+    share
+        The expected share of records (or values) that are found, with its 95 % interval and what a random guess finds.
+    how
+        What it did, in words.
+    targets
+        How many records it looked for: all of them, or a random sample.
+    chances
+        For each record the chance to be found; NaN if it was not looked for.
+    households
+        Where the table has people and households: the mean chance that anybody of a household is found.
+    """
+
+    share: Rate
+    how: str
+    targets: int
+    chances: Float = field(default_factory=lambda: np.zeros(0))
+    households: float | None = None
+
+
+@dataclass(frozen=True)
+class Attacker(Measure):
+    """Somebody who wants to know who a record is about, or a confidential value. To add one: a file, and a line.
+
+    Parameters
+    ----------
+    knows
+        What it knows, in one sentence for a custodian.
+    after
+        ``"identity"``: who a record is, or ``"confidential"``: values.
+    needs_method
+        Whether it must know how the table was protected.
+    uses
+        The measures of risk that it sums up.
+    applies
+        Whether there is something for it to work on, besides links and the method.
+    """
+
+    where: str = "share.value"
+    headline: bool = True
+    knows: str = ""
+    after: Literal["identity", "confidential"] = "identity"
+    needs_method: bool = False
+    uses: tuple[str, ...] = ()
+    applies: Callable[[Tables], bool] = field(default=lambda tables: True)
+
+    def __post_init__(self) -> None:
+        if self.rates is None:
+            object.__setattr__(self, "rates", lambda found: {self.title: found.share})
+
+    def can_be_measured(self, tables: Tables) -> bool:
+        return (
+            super().can_be_measured(tables)
+            and (tables.attackers is None or self.name in tables.attackers)
+            and (tables.method is not None or not self.needs_method)
+            and (tables.known > 0)
+            and self.applies(tables)
+        )
+
+
+def units_of(tables: Tables) -> Whole:
+    """Whose each original record is: a link is right if it reaches any record of the same person (or household)."""
+    data = tables.original
+    units = data.units if data.people is None else data.people
+    return np.arange(data.n) if units is None else units
+
+
+def own_pairs(units: Whole, rows: Whole) -> tuple[Whole, Whole]:
+    """Every pair of a record that is looked for (its place among the rows) and an original record of its unit."""
+    order = np.argsort(units, kind="stable")
+    ranked = units[order]
+    low, high = (np.searchsorted(ranked, units[rows], side) for side in ("left", "right"))
+    count = high - low
+    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    return np.repeat(np.arange(len(rows)), count), order[np.repeat(low, count) + offset]
+
+
+def found_with(tables: Tables, rows: Whole, chances: Float, how: str) -> Attack:
+    """What was found of some of the records.
+
+    The share is of people: the chance of a person is that of the record that is found most easily. Where the table has
+    households, that of a household is the chance that anybody of it is found.
+    """
+    n, units, data = tables.released.n, units_of(tables), tables.original
+    every = np.full(n, np.nan)
+    every[rows] = chances
+    whose, place = np.unique(units[rows], return_inverse=True)
+    each = np.zeros(len(whose))
+    np.maximum.at(each, place, chances)
+    said = f" A random {len(rows):,} of {n:,} records were looked for." if len(rows) < n else ""
+    guess = 1 / max(int(units.max(initial=0)) + 1, 1)
+    found = Attack(Rate.of(float(each.sum()), len(each), guess), how + said, len(rows), every)
+    if data.people is None or data.households is None:
+        return found
+    first = rows[np.unique(place, return_index=True)[1]]  # a record of each person
+    homes, home = np.unique(data.households[first], return_inverse=True)
+    spared = np.ones(len(homes))
+    np.multiply.at(spared, home, 1 - each)
+    return replace(found, households=float((1 - spared).mean()))

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import numpy as np
+
+from ....methods import Progress
+from ....microdata import Role
+from ...measure import Tables
+from ..diversity import alike_by_chance
+from ..guesses import confidential_codes
+from ..inputs import chosen, class_numbers
+from ..rates import Rate
+from .attacker import Attack, Attacker
+
+__all__ = ["HOMOGENEITY"]
+
+
+def _homogeneity(tables: Tables, _: Progress | None) -> Attack:
+    names = chosen(*tables.both, None)
+    classes = class_numbers(tables.released.columns[name] for name in names)
+    each = [_disclosed(tables, classes, name) for name in tables.confidential]
+    return max(each, key=lambda one: one.share.excess)
+
+
+def _disclosed(tables: Tables, classes: np.ndarray, name: str) -> Attack:
+    """The records whose class has one value only, which is their own; the guess: classes dealt at random."""
+    (before, after), _ = confidential_codes([data.columns[name] for data in tables.both], None, 5.0)
+    sizes, values = np.bincount(classes), after + 1
+    pairs = np.unique(classes * (values.max() + 1) + values)
+    single = np.bincount(pairs // (values.max() + 1), minlength=len(sizes)) == 1
+    own = (before == after) & (before >= 0)
+    guess = alike_by_chance(np.bincount(values), sizes) * float(own.mean())
+    how = f"{name}, known of everybody in a class whose records all have the same."
+    chances = (single[classes] & own).astype(float)
+    return Attack(Rate.of(float(chances.sum()), len(chances), guess), how, len(chances), chances)
+
+
+HOMOGENEITY = Attacker(
+    "homogeneity",
+    title="classes with one confidential value",
+    about="The share of records in classes whose released confidential values are all the same, and their own.",
+    knows="To which class of records that look alike everybody belongs.",
+    after="confidential",
+    compute=_homogeneity,
+    seconds=lambda tables: 3e-7 * tables.n * len(tables.confidential),
+    columns=Role.CONFIDENTIAL,
+    needs_links=True,
+    applies=lambda tables: bool(tables.confidential),
+)

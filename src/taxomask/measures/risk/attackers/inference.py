@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import numpy as np
+
+from ....methods import Progress
+from ....microdata import Role
+from ...measure import Tables
+from ..inference import Guess, guess_chances
+from ..rates import Rate
+from ..sampling import targets
+from .attacker import Attack, Attacker
+
+__all__ = ["INFERENCE_ATTACK", "share_beyond_control"]
+
+
+def share_beyond_control(guess: Guess) -> Rate:
+    """What is guessed of people in the table; what is guessed of people outside of it as well is no disclosure."""
+    rate = guess.targets
+    known = rate.baseline if guess.control is None else max(rate.baseline, guess.control.value)
+    return Rate(rate.value, rate.low, rate.high, known, rate.n)
+
+
+def _inference(tables: Tables, _: Progress | None) -> Attack:
+    levels = [
+        (share_beyond_control(guess), name, level)
+        for name, found in tables.found["inference"].items()
+        for level, guess in found.levels.items()
+    ]
+    share, name, level = max(levels, key=lambda one: one[0].excess)
+    rows = targets(tables, tables.n)
+    chances = np.full(tables.n, np.nan)
+    chances[rows] = guess_chances(*tables.both, name, level, rows)
+    how = f"{name} ({level}), the most telling of {len(levels)} guesses, from the nearest released record."
+    return Attack(share, how, share.n, chances)
+
+
+INFERENCE_ATTACK = Attacker(
+    "inference",
+    title="confidential value of the nearest record",
+    about="The share of confidential values that the nearest released record has, for the most telling attribute.",
+    knows="The original quasi-identifiers of everybody, and no confidential value.",
+    after="confidential",
+    compute=_inference,
+    seconds=lambda tables: 2e-6 * tables.n,
+    columns=Role.CONFIDENTIAL,
+    uses=("inference",),
+    applies=lambda tables: bool(tables.confidential),
+)

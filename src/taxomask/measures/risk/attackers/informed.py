@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ....engines import Memory
+from ....methods import Method, Pipeline, Progress
+from ....methods.decimals import rounded
+from ....methods.likelihood import Evidence, unchanged
+from ....microdata import Column, Microdata, Role
+from ...measure import Tables
+from ...side_by_side import same_values
+from ..inputs import chosen, in_one_numbering
+from ..sampling import generator, targets
+from .attacker import Attack, Attacker, found_with, units_of
+from .learned import learned
+from .linking import linked, one_to_one
+
+__all__ = ["INFORMED", "repetitions_of"]
+
+REPETITIONS = 50  # of the method, at most
+RECORDS = 100_000  # that are masked in all repetitions together; two repetitions at least
+LARGEST = 1_000_000  # records up to which a method is repeated
+
+
+def repetitions_of(n: int) -> int:
+    """How often a method is repeated on a table: it depends on nothing but its length.
+
+    >>> [repetitions_of(n) for n in (100, 5_000, 1_000_000)]
+    [50, 20, 2]
+    """
+    return max(min(RECORDS // max(n, 1), REPETITIONS), 2)
+
+
+def _informed(tables: Tables, progress: Progress | None) -> Attack | None:
+    method = tables.method
+    assert method is not None
+    original, released = tables.both
+    names = chosen(original, released, None)
+    rng, units, rows = generator(tables), units_of(tables), targets(tables, released.n)
+    found = _evidence(tables, method, names, rng, progress)
+    if found is None:
+        return None
+    evidence, how = found
+    links = linked(evidence, rows, units, rng)
+    nearest, together = links.chances, one_to_one(links, units, rows, rng)
+    if together.sum() > nearest.sum():
+        return found_with(tables, rows, together, f"{how} All records at once, one to one.")
+    return found_with(tables, rows, nearest, f"{how} Each record with the likeliest.")
+
+
+def _evidence(
+    tables: Tables, method: Method, names: tuple[str, ...], rng: np.random.Generator, progress: Progress | None
+) -> tuple[list[Evidence], str] | None:
+    """What the quasi-identifiers tell: by the formula of the method, or by what its repetitions teach."""
+    original, released = tables.both
+    aligned = {name: tables.columns[name] for name in names}
+    protected = [name for name in names if name in method.protects(original)]
+    others = {name: pair for name, pair in aligned.items() if name not in protected}
+    found: list[Evidence] = [unchanged(*pair) for pair in others.values() if same_values(*pair)]
+    here = original.replace({name: x for name, (x, _) in aligned.items()})
+    there = released.replace({name: z for name, (_, z) in aligned.items()})
+    known = _of_columns(method, original, names)
+    formula = None if known is None else known.likelihood(here, there)
+    if formula is not None:
+        return [*found, *formula], "By the formula of the method."
+    if original.n > LARGEST:
+        return None
+    made = _repeated(method, original, protected, rng, progress)
+    for name in protected:
+        x, z, *again = in_one_numbering(*aligned[name], *(columns[name] for columns in made))
+        found.append(learned(x, z, again))
+    said = "once: it draws nothing" if len(made) == 1 else f"{len(made)} times"
+    return found, f"By what the method does to these records, repeated {said}."
+
+
+def _of_columns(method: Method, data: Microdata, names: tuple[str, ...]) -> Method | None:
+    """What a method does to some columns only: nobody knows the others. None if that is not to be had."""
+    protected = method.protects(data)
+    kept = tuple(name for name in protected if name in names)
+    if len(kept) == len(protected):
+        return method
+    if isinstance(method, Pipeline):
+        steps = [_of_columns(one, data, names) for one in method.methods if set(one.protects(data)) & set(names)]
+        known = tuple(step for step in steps if step is not None)
+        return Pipeline(known) if len(known) == len(steps) else None
+    given = getattr(method, "epsilon", None)
+    if isinstance(given, Mapping):
+        return replace(method, **{"epsilon": {name: given[name] for name in kept}})
+    return replace(method, **{"attributes": kept}) if hasattr(method, "attributes") else None
+
+
+def _repeated(
+    method: Method, data: Microdata, names: list[str], rng: np.random.Generator, progress: Progress | None
+) -> list[dict[str, Column]]:
+    """The protected columns as repetitions of the method make them; one if it draws nothing."""
+    promises = method.promises(data)
+    wanted = repetitions_of(data.n)
+    made: list[dict[str, Column]] = []
+    for place, child in enumerate(rng.spawn(wanted), start=1):
+        masked = rounded(Memory(), data, method.mask(data, child), method, promises)
+        made.append({name: masked.data.columns[name] for name in names})
+        if place == 2 and all(_equal(*(one[name] for one in made)) for name in names):
+            return made[:1]
+        if progress is not None:
+            progress(place / wanted)
+    return made
+
+
+def _equal(first: Column, second: Column) -> bool:
+    return same_values(*in_one_numbering(first, second))
+
+
+def _applies(tables: Tables) -> bool:
+    """Whether the method protects a quasi-identifier."""
+    protected = () if tables.method is None else tables.method.protects(tables.original)
+    return not set(tables.original.schema.quasi_identifiers).isdisjoint(protected)
+
+
+INFORMED = Attacker(
+    "informed",
+    title="knows the method",
+    about="The share of records linked rightly by somebody who knows the method and its parameters, but not the seed.",
+    knows="The original quasi-identifiers of everybody, the method and its parameters; not the seed.",
+    compute=_informed,
+    seconds=lambda tables: 3e-9 * tables.n * min(tables.n, 5_000) * tables.known + 1e-5 * max(tables.n, 100_000),
+    columns=Role.QUASI_IDENTIFIER,
+    needs_links=True,
+    needs_method=True,
+    applies=_applies,
+)

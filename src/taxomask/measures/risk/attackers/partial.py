@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....methods import Progress
+from ....microdata import Role
+from ...measure import Tables
+from ..linkage import WORST
+from .attacker import Attack, Attacker, found_with
+from .nearest import nearest_of_people
+
+__all__ = ["PARTIAL"]
+
+
+def _partial(tables: Tables, _: Progress | None) -> Attack:
+    every = tables.found["partial_linkage"]
+    worst = every[0]
+    named = ", ".join(worst.attributes)
+    how = f"By {named}, the worst of {len(every):,} sets of at most three columns."
+    if tables.original.units is None:
+        return found_with(tables, worst.rows, worst.right / worst.ties, how)
+    several = [nearest_of_people(tables, one.attributes, how) for one in every[:WORST]]
+    best = max(range(len(several)), key=lambda place: several[place].share.value)
+    return replace(several[best], how=several[best].how.replace(named, ", ".join(every[best].attributes), 1))
+
+
+PARTIAL = Attacker(
+    "partial",
+    title="nearest record by few columns",
+    about="The share of records linked rightly by the worst set of at most three quasi-identifiers.",
+    knows="One, two or three of the original quasi-identifiers of everybody.",
+    compute=_partial,
+    seconds=lambda tables: 1e-9 * tables.n,
+    columns=Role.QUASI_IDENTIFIER,
+    needs_links=True,
+    uses=("partial_linkage",),
+)

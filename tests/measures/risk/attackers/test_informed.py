@@ -1,0 +1,325 @@
+"""What somebody finds who knows the method, against brute force, by hand, and on real tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal, norm
+
+import taxomask as tm
+from methods.conftest import SCHEMA, tables
+from taxomask.evaluation import Known, summary
+from taxomask.measures.risk.attackers import linking
+from taxomask.measures.risk.attackers.learned import learned
+from taxomask.measures.risk.attackers.membership import share_told_apart
+from taxomask.methods import Masked, Method, Promise
+from taxomask.methods.likelihood import CodeEvidence, Evidence, NumberEvidence
+from taxomask.microdata import Microdata, read_table
+from taxomask.microdata.alike import alike
+
+DATA = Path(__file__).parents[3] / "data"
+
+
+def census(columns: int, records: int = 1_080) -> tuple[pa.Table, tm.Schema]:
+    table = read_table(DATA / "casc" / "CASCrefmicrodata.csv")
+    names = table.column_names[:columns]
+    schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in names])
+    return table.select(names).slice(0, records), schema
+
+
+def shares(table: pa.Table, schema: tm.Schema, method: Method, *names: str, seed: int = 3) -> dict[str, float]:
+    release = tm.protect(table, schema, method, seed=seed)
+    known = Known(method=method, attackers=names or ("nearest", "informed"))
+    return dict(summary(release.original, release.released, release.protected, known).shares)
+
+
+def total(evidence: tuple[Evidence, ...] | list[Evidence]) -> np.ndarray[Any, Any]:
+    """The log-likelihood of every released record given every original one, term by term."""
+    found: Any = 0.0
+    for one in evidence:
+        if isinstance(one, NumberEvidence):
+            gap = one.released[:, None] - one.original
+            found = found - gap**2 * one.released_precision[:, None] * one.original_precision / 2
+            found = found + (0 if one.offset is None else one.offset)
+        elif one.log is None:
+            found = found + np.where(one.released[:, None] == one.original, 0.0, -np.inf)
+        else:
+            found = found + one.log[one.released[:, None], one.original]
+    return np.asarray(found)
+
+
+def same_up_to_the_record(found: Any, expected: Any) -> None:
+    """Equal but for what is the same for all originals of a released record."""
+    np.testing.assert_allclose(found - found[:, :1], expected - expected[:, :1], atol=1e-6)
+
+
+def masked(data: Microdata, method: Method, seed: int = 1) -> Microdata:
+    return method.mask(data, np.random.default_rng(seed)).data
+
+
+def numbers(values: Any) -> Microdata:
+    names = [f"c{place}" for place in range(values.shape[1])]
+    schema = tm.Schema([tm.Attribute(one, role="quasi_identifier", kind="continuous") for one in names])
+    return Microdata.from_frame(pa.table({one: values[:, i] for i, one in enumerate(names)}), schema)
+
+
+# ----------------------------------------------------------------------------------- formulas
+
+
+def test_independent_noise_by_brute_force() -> None:
+    x = np.random.default_rng(0).normal(size=(9, 3)) * [1, 10, 0.1]
+    data, method = numbers(x), tm.Noise(0.7)
+    made = masked(data, method)
+    y = np.column_stack([column.numbers() for column in made.columns.values()])
+    expected = norm.logpdf(y[:, None], x, 0.7 * x.std(axis=0, ddof=1)).sum(axis=2)
+    same_up_to_the_record(total(method.likelihood(data, made)), expected)
+
+
+def test_correlated_noise_by_brute_force() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(9, 3)) @ rng.normal(size=(3, 3))
+    data, method = numbers(x), tm.Noise(0.7, correlated=True)
+    made = masked(data, method)
+    y = np.column_stack([column.numbers() for column in made.columns.values()])
+    spread = 0.49 * np.cov(x.T)
+    expected = [[multivariate_normal.logpdf(b, a, spread) for a in x] for b in y]
+    same_up_to_the_record(total(method.likelihood(data, made)), np.array(expected))
+
+
+@pytest.mark.parametrize("distribution", ["lognormal", "normal"])
+def test_multiplicative_noise_by_brute_force(distribution: Any) -> None:
+    x = np.abs(np.random.default_rng(0).normal(size=(9, 2))) + 0.5
+    data, method = numbers(x), tm.MultiplicativeNoise(0.4, distribution=distribution)
+    made = masked(data, method)
+    y = np.column_stack([column.numbers() for column in made.columns.values()])
+    spread = np.log1p(0.16)
+    if distribution == "lognormal":
+        expected = norm.logpdf(np.log(y[:, None]), np.log(x) - spread / 2, np.sqrt(spread)).sum(axis=2)
+    else:
+        expected = norm.logpdf(y[:, None], x, 0.4 * x).sum(axis=2)
+    same_up_to_the_record(total(method.likelihood(data, made)), expected)
+
+
+def test_zeros_and_signs_cannot_change() -> None:
+    data, method = numbers(np.array([[0.0], [-2.0], [2.0]])), tm.MultiplicativeNoise(0.4)
+    found = total(method.likelihood(data, masked(data, method)))
+    assert np.isfinite(found).tolist() == np.eye(3, dtype=bool).tolist()
+
+
+@pytest.mark.parametrize("method", [tm.Pram(0.4), tm.Pram(0.4, semantic=False), tm.Noise(0.6, attributes=("grade",))])
+def test_chances_of_categories_are_those_of_many_draws(method: Method) -> None:
+    frame = pa.table(
+        {
+            "id": [str(i) for i in range(12)],
+            "number": [1] * 12,
+            "grade": ["low", "low", "mid", "high", "top", "top"] * 2,
+            "plain": ["x", "x", "x", "y", "y", "z"] * 2,
+            "concept": ["a1", "a1", "a2", "b11", "b12", "b12"] * 2,
+            "rest": [""] * 12,
+        }
+    )
+    data = Microdata.from_frame(frame, SCHEMA)
+    draws = 800
+    rng = np.random.default_rng(2)
+    made = [method.mask(data, rng).data for _ in range(draws)]
+    name = method.protects(data)[-1]
+    codes = [alike(data.columns[name], one.columns[name])[1].numbered()[0] for one in made]
+    evidence = method.likelihood(data, made[0])
+    assert evidence is not None
+    log = total(evidence[-1:])  # of every released cell of the first draw given every original one
+    before = data.columns[name].numbered()[0]
+    for released, row in {int(code): row for row, code in enumerate(codes[0])}.items():
+        for original, column in {int(code): column for column, code in enumerate(before)}.items():
+            found = np.mean([(one == released)[before == original].mean() for one in codes])
+            assert np.exp(log[row, column]) == pytest.approx(found, abs=0.05)
+
+
+def test_a_pipeline_has_the_formulas_of_its_steps_if_no_column_is_treated_twice() -> None:
+    data = numbers(np.random.default_rng(0).normal(size=(6, 2)))
+    noise = [tm.Noise(0.5, attributes=(name,)) for name in ("c0", "c1")]
+    assert tm.Pipeline(noise).likelihood(data, data) is not None
+    assert tm.Pipeline([noise[0], noise[0]]).likelihood(data, data) is None
+    assert tm.Pipeline([noise[0], tm.Rounding({"c1": 1})]).likelihood(data, data) is None
+    assert tm.Microaggregation(2).likelihood(data, data) is None
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(least=4, most=12), st.sampled_from([tm.Noise(0.5), tm.Noise(0.5, correlated=True), tm.Pram(0.5)]))
+def test_what_was_released_is_possible(frame: pa.Table, method: Method) -> None:
+    """Whatever is missing or constant: a record's own original is never ruled out, and links are those of all pairs."""
+    data = Microdata.from_frame(frame, SCHEMA)
+    try:
+        made = masked(data, method)
+    except tm.DataError:
+        return  # too few values for correlations
+    before = data.replace({name: alike(x, made.columns[name])[0] for name, x in data.columns.items()})
+    after = made.replace({name: alike(x, made.columns[name])[1] for name, x in data.columns.items()})
+    evidence = method.likelihood(before, after)
+    assert evidence is not None
+    every, rows = total(evidence), np.arange(data.n)
+    assert np.isfinite(every[rows, rows]).all()
+    links = linking.linked(list(evidence), rows, rows, np.random.default_rng(1))
+    best = every >= every.max(axis=1, keepdims=True) - 1e-9
+    np.testing.assert_allclose(links.chances, best[rows, rows] / best.sum(axis=1))
+
+
+# ----------------------------------------------------------------------------------- repetitions
+
+
+def test_learned_chances_of_a_rule_that_is_known() -> None:
+    """A number moves up by one with chance 1/4, else it stays."""
+    rng = np.random.default_rng(1)
+    data = numbers(np.repeat(np.arange(20.0), 50)[:, None])
+    x = data.columns["c0"]
+    made = [x.with_values(np.minimum(x.numbers() + (rng.random(1_000) < 0.25), 19)) for _ in range(30)]
+    found = learned(x, made[0], made[1:])
+    assert isinstance(found, CodeEvidence)
+    assert found.log is not None
+    chance = np.exp(found.log[:20, :20])
+    np.testing.assert_allclose(chance[range(19), range(19)], 0.75, atol=0.04)
+    np.testing.assert_allclose(chance[range(1, 20), range(19)], 0.25, atol=0.04)
+    np.testing.assert_allclose(np.exp(found.log).sum(axis=0)[:20], 1, atol=0.01)
+
+
+def test_a_method_that_draws_nothing_is_repeated_once() -> None:
+    table, schema = census(4, 60)
+    found = tm.protect(table, schema, tm.Microaggregation(3), seed=1).evaluate(attackers=["informed"])
+    assert found.attackers.informed.how.startswith("By what the method does to these records, repeated once")
+    noisy = tm.protect(table, schema, tm.Noise(0.5), seed=1).evaluate(attackers=["informed"])
+    assert noisy.attackers.informed.how.startswith("By the formula of the method.")
+    swapped = tm.protect(table, schema, tm.NumericalSwapping(p=10), seed=1).evaluate(attackers=["informed"])
+    assert "repeated 50 times." in swapped.attackers.informed.how
+
+
+def test_the_seed_of_a_release_is_of_no_use() -> None:
+    """An evaluation with the seed of the release draws other numbers than the release."""
+    table, schema = census(3, 60)
+    method = tm.NumericalSwapping(p=40)
+    release = tm.protect(table, schema, method, seed=7)
+    shares = [release.evaluate(attackers=["informed"], seed=seed).headline["risk"] for seed in (7, 8, 9)]
+    assert abs(shares[0] - np.mean(shares[1:])) < 0.15
+
+
+def test_without_the_method_nobody_is_informed() -> None:
+    table, schema = census(3, 30)
+    release = tm.protect(table, schema, tm.Noise(0.5), seed=1)
+    assert tm.evaluate(table, release.data, schema).attackers.informed is None
+    assert tm.evaluate(table, release.data, schema, tm.Noise(0.5)).attackers.informed is not None
+
+
+def test_columns_released_as_they_are_rule_out() -> None:
+    """Nothing is learnt from the column that is the same for all; the other leaves two candidates each."""
+    table = pa.table({"a": ["x"] * 4, "b": [0.0, 0.0, 1.0, 1.0]})
+    schema = tm.Schema(
+        [
+            tm.Attribute("a", role="quasi_identifier", kind="nominal"),
+            tm.Attribute("b", role="quasi_identifier", kind="continuous"),
+        ]
+    )
+    found = tm.evaluate(table, table, schema, tm.Pram(0.1, attributes=("a",)), attackers=["informed"])
+    assert found.attackers.informed.chances.tolist() == [0.5] * 4
+
+
+# ----------------------------------------------------------------------------------- real tables
+
+
+@pytest.mark.parametrize(
+    ("columns", "method", "intruder"),
+    [
+        (13, tm.MultiplicativeNoise(0.5), 0.482),
+        (13, tm.Noise(1.0, correlated=True), 0.199),
+        (8, tm.NumericalSwapping(p=20), 0.552),
+        (8, tm.RankSwapping(p=20), 0.913),
+        (8, tm.MicroHybrid(10), 0.207),
+    ],
+    ids=lambda one: one.name if isinstance(one, Method) else str(one),
+)
+def test_census_as_well_as_an_intruder_has_done(columns: int, method: Method, intruder: float) -> None:
+    found = shares(*census(columns), method)
+    assert found["informed"] >= intruder - 0.05
+    assert found["informed"] > 1.4 * found["nearest"]
+
+
+@pytest.mark.parametrize("method", [tm.Microaggregation(5), tm.ReverseMapping(tm.Microaggregation(5))], ids=str)
+def test_groups_hide_their_records_from_those_who_know_the_method(method: Method) -> None:
+    table, schema = census(8)
+    found = tm.protect(table, schema, method, seed=3).evaluate(attackers=["informed", "one_to_one"])
+    assert found.attackers.informed.share.low <= 1 / 5
+    if isinstance(method, tm.Microaggregation):
+        assert max(one.share.value for one in (found.attackers.informed, found.attackers.one_to_one)) <= 1 / 5
+
+
+@settings(max_examples=15, deadline=None)
+@given(tables(least=6, most=16), st.integers(2, 4))
+def test_microaggregation_never_gives_more_than_one_in_k(frame: pa.Table, k: int) -> None:
+    if frame.num_rows < k:
+        return
+    data = Microdata.from_frame(frame, SCHEMA)
+    method = tm.Microaggregation(k)
+    known = Known(method=method, attackers=("nearest", "one_to_one", "informed"))
+    found = summary(data, masked(data, method), method.protects(data), known)
+    assert max(found.shares.values()) <= 1 / k + 1e-9
+
+
+# ----------------------------------------------------------------------------------- rank intervals and membership
+
+
+def test_rank_intervals() -> None:
+    """Within one rank in both columns: 1 and 2 are each other's only candidates besides themselves."""
+    table = pa.table({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 2.0, 3.0, 4.0]})
+    schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in ("a", "b")])
+    method = tm.NumericalSwapping(k=1)
+    after = pa.table({"a": [2.0, 1.0, 4.0, 3.0], "b": [2.0, 1.0, 4.0, 3.0]})
+    found = tm.evaluate(table, after, schema, method, attackers=["rank_intervals"])
+    one = found.attackers.rank_intervals
+    assert one.chances == pytest.approx([1 / 2, 1 / 3, 1 / 3, 1 / 2])
+    assert one.how == "The released records whose values of 2 columns are all within 1 ranks."
+    assert found.headline["attacker"] == "rank_intervals"
+    noisy = tm.evaluate(table, after, schema, tm.Noise(), attackers=["rank_intervals"])
+    assert noisy.attackers.rank_intervals is None
+
+
+def test_members_are_told_apart_by_hand() -> None:
+    share, each = share_told_apart(np.array([0.0, 0.0, 5.0]), np.array([1.0, 5.0]))
+    assert each.tolist() == [1, 1, 0]  # the last is nearer than none and as near as one: an area of 1/4
+    assert share.value == pytest.approx(2 * (1 + 1 + 0.25) / 3 - 1)
+    assert share_told_apart(np.array([9.0, 9.0]), np.array([1.0, 2.0]))[0].value == 0
+    assert 0 <= share.low <= share.value <= share.high <= 1
+
+
+@dataclass(frozen=True)
+class Copies(Method):
+    """Not linked, and every record is one of the original."""
+
+    name = "copies"
+    about = "Draws records."
+    reference = "none"
+
+    def mask(self, data: Microdata, rng: np.random.Generator, progress: Any = None) -> Masked:
+        made = data.take(rng.permutation(data.n))
+        return Masked(data.replace({name: made.columns[name] for name in data.schema.quasi_identifiers}), linked=False)
+
+    def promises(self, data: Microdata) -> tuple[Promise, ...]:
+        return ()
+
+
+def test_membership_tells_copies_from_a_synthetic_table() -> None:
+    table, schema = census(4, 300)
+    copied = tm.evaluate(table, table, schema, Copies(), linked=False)
+    assert (copied.headline["attacker"], copied.headline["risk"]) == ("membership", 1.0)
+    synthetic = tm.Imputation(synthesis="full")
+    release = tm.protect(table, schema, synthetic, seed=1)
+    assert not release.linked
+    found = release.evaluate(attackers=["membership"]).attackers.membership
+    assert found.share.value < 0.3
+    assert found.share.baseline == 0
+    assert (~np.isnan(found.chances)).sum() == 150
+    few = tm.evaluate(table.slice(0, 20), table.slice(0, 20), schema, Copies(), linked=False)
+    assert few.attackers.membership is None
