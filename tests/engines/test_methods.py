@@ -20,6 +20,8 @@ CASES: dict[str, Method] = {
     "microaggregation": tm.Microaggregation(4),
     "microaggregation in blocks": tm.Microaggregation(**BLOCKS),
     "microaggregation, t and l": tm.Microaggregation(4, t=0.6, l=2, attributes=("age", "dx", "sex")),
+    "microaggregation, swap": tm.Microaggregation(4, t=0.5, closeness="swap", attributes=("age", "dx", "sex")),
+    "microaggregation, first": tm.Microaggregation(4, t=0.5, closeness="first", attributes=("age", "dx", "sex")),
     "refined": tm.Microaggregation(4, algorithm="refined", steps=400, keep_variance=True),
     "refined in blocks": tm.Microaggregation(**BLOCKS, algorithm="refined", steps=400, objective="semantic"),
     "MicroHybrid": tm.MicroHybrid(4),
