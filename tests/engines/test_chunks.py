@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 import taxomask as tm
 from engines import jobs
-from engines.conftest import SEED
+from engines.conftest import SEED, on_engine, outcome
 from engines.test_methods import CASES, schema_of
 from taxomask.engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, read_coded
 from taxomask.engines.exchange import sampled, splitters
@@ -222,7 +222,11 @@ def test_a_part_is_mapped_by_itself_and_passed_on_by_its_place(tmp_path: Path) -
 
 # --------------------------------------------------------------------------------------- methods
 
-IN_CHUNKS = [case for case in CASES if case.startswith("shuffling")]
+IN_CHUNKS = [
+    case
+    for case in CASES
+    if case.startswith(("shuffling", "noise", "PRAM", "multiplicative", "reverse mapping of noise"))
+]
 
 
 def released(engine: Engine, data: Microdata, case: str) -> tuple[Any, ...]:
@@ -255,3 +259,13 @@ def test_a_method_on_a_cluster(two_workers: DaskCluster, parquet: Path, tmp_path
         found = released(engine, read_coded(str(parquet), schema_of(case), engine), case)
     assert found[0].equals(expected[0])
     assert found[1:] == expected[1:]
+
+
+@pytest.mark.usefixtures("three_chunks")
+def test_what_is_written_and_checked(local: Threads, parquet: Path, tmp_path: Path) -> None:
+    case = "microaggregation in blocks"
+    release = tm.protect(read_table(parquet), schema_of(case), CASES[case], seed=SEED)
+    expected = outcome(release, f"{tmp_path}/memory/")
+    found = on_engine(local, parquet, CASES[case], f"{tmp_path}/local/", schema=schema_of(case), large=1)
+    assert found.files == expected.files
+    assert found.release.promise == expected.release.promise

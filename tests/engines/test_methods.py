@@ -76,6 +76,8 @@ CASES: dict[str, Method] = {
     "top and bottom coding": tm.TopBottomCoding(bottom={"age": 5}, top={"age": 90, "weight": 80}),
     "generalisation": tm.Generalisation(3),
     "suppression": tm.Suppression(2),
+    "suppression of records at risk": tm.Suppression(2, records={"risk": 0.4}),
+    "top coding of records at risk": tm.TopBottomCoding(top={"age": 60}, records={"risk": 0.4}),
     "pipeline": tm.Pipeline((tm.TopBottomCoding(top={"age": 95}), tm.Microaggregation(**BLOCKS))),
     "pipeline of three": tm.Pipeline(
         (tm.RankSwapping(p=5, attributes=("dx",)), tm.Pram(0.8), tm.Rounding({"income": 10}))

@@ -234,3 +234,20 @@ def test_people_alone_by_what_is_released_as_it_is() -> None:
     rows = tm.protect(table, schema.of(schema.values(), person=None), tm.Microaggregation(k=5), accept=accept)
     assert "alone by what is released as it is (1 column): 33.3 % of the people" in found(release, "how many records")
     assert "alone by what is released as it is (1 column): 0.0 % of the records" in found(rows, "how many records")
+
+
+def test_a_random_order_says_how_much_of_a_class_one_person_has() -> None:
+    """Everybody has five equal rows: of the rows of a class nobody has more than five."""
+    who = np.repeat(np.arange(60), 5)
+    table = pa.table({"who": who, "age": (37.0 * who) % 101})
+    method = tm.ReverseMapping(tm.Microaggregation(k=5))
+    release = tm.protect(table, AGES, method, seed=2**70)
+    assert "people" in found(release, "probabilistic 5-anonymity")
+    (said,) = (one.promise for one in release.promise if one.promise.startswith("probabilistic"))
+    groups = release.groups
+    assert groups is not None
+    share = max(np.bincount(who[groups == one]).max() / (groups == one).sum() for one in set(groups.tolist()))
+    assert f"nobody owns more than {np.ceil(1000 * share) / 10:.1f} % of the records of a class" in said
+    accept = [{"columns": ["age"], "reason": "groups of five rows are of one person"}]
+    rows = tm.protect(table, AGES.of(AGES.values(), person=None), method, seed=2**70, accept=accept)
+    assert not any("nobody owns" in one.promise for one in rows.promise)

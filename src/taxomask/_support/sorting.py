@@ -25,7 +25,7 @@ def stable_order(keys: NDArray[Any]) -> NDArray[np.int64]:
 def centred_ranks(keys: NDArray[Any]) -> NDArray[np.float64]:
     """2·rank − (n + 1) for each of n keys, which is an integer; equal keys share the average of their ranks."""
     n = len(keys)
-    if keys.dtype.kind == "i":
+    if keys.dtype.kind == "i" and keys.max(initial=0) <= 4 * n + 1024:
         sizes = np.bincount(keys)
         return (2 * np.cumsum(sizes) - sizes - n).astype(np.float64)[keys]
     order, new = in_order(keys)
@@ -40,6 +40,9 @@ def centred_ranks(keys: NDArray[Any]) -> NDArray[np.float64]:
 
 def in_order(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The positions of the keys in their order, and whether each key differs from the one before it."""
+    if keys.dtype.kind == "i" and len(keys) and not -(2**31) <= keys.min() <= keys.max() < 2**31:
+        wide = np.argsort(keys, kind="stable").astype(np.int64, copy=False)
+        return wide, keys[wide[1:]] != keys[wide[:-1]]
     short, exact = _short(keys)
     packed = short.astype(np.int64)
     packed <<= 32

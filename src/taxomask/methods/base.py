@@ -20,7 +20,7 @@ from ..partition import Groups
 from ._transition import Transition
 from .likelihood import Likelihood, by_transition
 
-__all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "check", "chosen"]
+__all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "check", "chosen", "own_generators"]
 
 Progress = Callable[[float], None]
 Limits = tuple[float | NDArray[np.float64], float | NDArray[np.float64]]  # for all records, or for each of them
@@ -74,6 +74,14 @@ class Promise(ABC):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         """Look at the released table, as it will be seen by others."""
 
+    in_chunks: ClassVar[bool] = False
+    """Whether a long table is looked at in chunks: see `check_on`."""
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        """The same, wherever the table lies; promises that can look at it in chunks say so."""
+        found: Check = engine.run(check, self, original, released, masked, what="checking promises")
+        return found
+
     def settled(self, masked: Masked) -> tuple[str, ...]:
         """The attributes whose numbers must stay exactly as the method made them, whatever their decimals."""
         return ()
@@ -81,6 +89,10 @@ class Promise(ABC):
     def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
         """Between what the numbers of an attribute must lie; they are rounded inward where they would leave it."""
         return -np.inf, np.inf
+
+    def permuted(self, masked: Masked) -> tuple[str, ...]:
+        """The columns that it promises to be permutations of the original ones."""
+        return ()
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         """The columns that it protects by itself: where the original has it already, no value need change."""
@@ -167,7 +179,7 @@ class Method(ABC):
         Methods of several steps say here, in the verbs of the engine, how they mask; all engines give the same bits.
         """
         parts = self.parts(data)
-        children = rng.spawn(len(parts)) if len(parts) > 1 else [rng]
+        children = own_generators(rng, len(parts))
         items = [(part, data, child) for part, child in zip(parts, children, strict=True)]
         masked = engine.map(_mask_part, items, f"masking ({self.name})", main=True)
         if len(masked) == 1:
@@ -200,6 +212,11 @@ class Method(ABC):
     def _not_default(self) -> dict[str, Any]:
         values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
         return {name: value for name, (value, default) in values.items() if value != default}
+
+
+def own_generators(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
+    """A generator for each attribute; the one that is given, if there is one attribute."""
+    return rng.spawn(count) if count > 1 else [rng]
 
 
 def _mask_part(part: Method, data: Microdata, rng: np.random.Generator, progress: Progress | None) -> Masked:

@@ -9,12 +9,13 @@ from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
 from .._support.parameters import Slider
+from ..engines import Engine, Memory
 from ..errors import SchemaError
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ._attributes import treatable
 from ._kept import MissingStays, released_column
-from .base import Check, Limits, Masked, Method, Progress, Promise
+from .base import Check, Limits, Masked, Method, Progress, Promise, own_generators
 from .likelihood import CodeEvidence, Evidence, Likelihood, NumberEvidence, grid, same_presence
 
 __all__ = ["KeptSigns", "MultiplicativeNoise"]
@@ -63,21 +64,17 @@ class MultiplicativeNoise(Method):
     reference = "Kim, Winkler (2003), Multiplicative noise for masking continuous data"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        return self.mask_on(Memory().telling(progress), data, rng)
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        if engine.in_one_job(data.n):
+            return super().mask_on(engine, data, rng)
+        names = self._attributes(data)
         columns, notes = {}, []
-        for name in self._attributes(data):
-            column = data.continuous(name)
-            if self.distribution == "normal":
-                factors = rng.normal(1.0, self.amount, data.n)
-            else:
-                spread = np.log1p(self.amount**2)
-                factors = rng.lognormal(-spread / 2, np.sqrt(spread), data.n)
-            with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
-                values = column.values * factors
-            if self.distribution == "lognormal":
-                values = _with_signs(column.values, values, data.grain(name))
-            columns[name] = column.with_values(values)
-            zeros = int((column.values == 0).sum())
-            if zeros:
+        for name, own in zip(names, own_generators(rng, len(names)), strict=True):
+            column, grain = data.continuous(name), data.grain(name)
+            columns[name], found = engine.each(_multiplied, [column], self, grain, what="masking", rng=own, main=True)
+            if zeros := sum(found):
                 notes.append(f"{name}: {zeros:,} zeros stay as they are.")
         return Masked(data.replace(columns), notes=tuple(notes))
 
@@ -107,6 +104,22 @@ class MultiplicativeNoise(Method):
                 hint="Use Noise, or name other numbers in attributes=[…].",
             )
         return names
+
+
+def _multiplied(
+    column: ContinuousColumn, method: MultiplicativeNoise, grain: float, rng: np.random.Generator
+) -> tuple[ContinuousColumn, int]:
+    """The numbers of a column times random factors, and how many of them are zero."""
+    if method.distribution == "normal":
+        factors = rng.normal(1.0, method.amount, len(column))
+    else:
+        spread = np.log1p(method.amount**2)
+        factors = rng.lognormal(-spread / 2, np.sqrt(spread), len(column))
+    with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
+        values = column.values * factors
+    if method.distribution == "lognormal":
+        values = _with_signs(column.values, values, grain)
+    return column.with_values(values), int((column.values == 0).sum())
 
 
 def _of_logarithms(x: Float, y: Float, amount: float) -> list[Evidence]:

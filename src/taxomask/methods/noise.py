@@ -9,12 +9,13 @@ from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
 from .._support.parameters import Slider
+from ..engines import Engine
 from ..errors import DataError, SchemaError
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ._attributes import too_coarse, treatable
 from ._kept import MissingStays, released_column
-from .base import Check, Masked, Method, Progress, Promise
+from .base import Check, Masked, Method, Progress, Promise, own_generators
 from .likelihood import CodeEvidence, Evidence, Likelihood, NumberEvidence, grid, same_presence, unchanged
 from .promises import half_units, moment_differences
 
@@ -89,6 +90,21 @@ class Noise(Method):
         still = [name for name, column in zip(names, numbers.T, strict=True) if _deviation(column) == 0]
         notes = tuple(f"{name}: does not vary, so no noise was added." for name in still)
         return Masked(data.replace(columns), notes=notes)
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        if self.correlated or self.keep_moments or data.n <= engine.chunk:
+            return super().mask_on(engine, data, rng)
+        names = self._attributes(data)
+        columns, notes = {}, []
+        for name, own in zip(names, own_generators(rng, len(names)), strict=True):
+            column = data.columns[name]
+            power, deviation = _spread(engine, column)
+            columns[name] = engine.each(
+                _noisy, [column], power, self.amount, deviation, what="masking", rng=own, main=True
+            )
+            if deviation == 0:
+                notes.append(f"{name}: does not vary, so no noise was added.")
+        return Masked(data.replace(columns), notes=tuple(notes))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (MissingStays(self._attributes(data)), *map(KeptMoments, self._blocks(data)))
@@ -303,6 +319,53 @@ def _deviation(values: Float) -> float:
     """The standard deviation of the values that are not missing; exactly 0 if they are all the same."""
     present = values[~np.isnan(values)]
     return float(np.std(present - present[0], ddof=1)) if len(present) > 1 else 0.0
+
+
+def _spread(engine: Engine, column: Column) -> tuple[int, float]:
+    """The power of two that brings a column below one, and its standard deviation then; 0 if all is the same."""
+    largest, origin = engine.fold(_largest, _of_both, [column], what="adding up")
+    power = int(np.frexp(largest)[1])
+    count, total = engine.fold(_total, _sum, [column], power, origin, what="adding up")
+    if count < 2:
+        return power, 0.0
+    _, squares = engine.fold(_squares, _sum, [column], power, origin, total / count, what="adding up")
+    return power, float(np.sqrt(squares / (count - 1)))
+
+
+def _largest(column: Column) -> tuple[float, float]:
+    """The largest number, whatever its sign, and the first one; 0 and NaN if there is none."""
+    present = column.numbers()[~column.missing]
+    return float(np.abs(present).max(initial=0.0)), float(present[0]) if len(present) else np.nan
+
+
+def _of_both(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
+    return max(one[0], two[0]), two[1] if np.isnan(one[1]) else one[1]
+
+
+def _away(column: Column, power: int, origin: float) -> Float:
+    """How far the numbers are from one of them, brought below one."""
+    return np.ldexp(column.numbers()[~column.missing], -power) - np.ldexp(origin, -power)
+
+
+def _total(column: Column, power: int, origin: float) -> tuple[int, float]:
+    away = _away(column, power, origin)
+    return len(away), float(away.sum())
+
+
+def _squares(column: Column, power: int, origin: float, mean: float) -> tuple[int, float]:
+    away = _away(column, power, origin)
+    return len(away), float(np.square(away - mean).sum())
+
+
+def _sum(one: tuple[int, float], two: tuple[int, float]) -> tuple[int, float]:
+    return one[0] + two[0], one[1] + two[1]
+
+
+def _noisy(column: Column, power: int, amount: float, deviation: float, rng: np.random.Generator) -> Column:
+    """The numbers of a column, or the positions of its categories, with noise."""
+    noise = amount * (rng.standard_normal(len(column)) * deviation)
+    with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
+        return _written(column, np.ldexp(np.ldexp(column.numbers(), -power) + noise, power))
 
 
 def _complete(numbers: Float) -> NDArray[np.bool_]:

@@ -2,22 +2,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
 from .._support.parameters import Slider
+from ..engines import Engine, Memory
 from ..errors import DataError
 from ..microdata import CategoricalColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.frames import Frame
 from ._attributes import treatable
-from ._kept import MissingStays, differs, how_many, released_column
+from ._kept import MissingStays, how_many, released_column
 from ._neighbourhoods import rows_by_code
 from ._transition import Transition
-from .base import Check, Masked, Method, Progress, Promise
+from .base import Check, Masked, Method, Progress, Promise, own_generators
 
 __all__ = ["OnlySeen", "Pram", "invariant_flows"]
 
@@ -75,11 +76,21 @@ class Pram(Method):
     reference = "Gouweleeuw, Kooiman, Willenborg, de Wolf (1998), Journal of Official Statistics 14"
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        return self.mask_on(Memory().telling(progress), data, rng)
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        if engine.in_one_job(data.n):
+            return super().mask_on(engine, data, rng)
+        names = self._attributes(data)
         columns, notes = {}, []
-        for name in self._attributes(data):
+        for name, own in zip(names, own_generators(rng, len(names)), strict=True):
             column = data.categorical(name)
-            columns[name], expected = self._redrawn(column, rng)
-            changed = how_many(int(differs(column, columns[name]).sum()), int(column.counts.sum()))
+            counts = engine.count(column)
+            flows, stay = engine.run(_flows, self, column.outline(counts), what="masking")
+            columns[name], found = engine.each(
+                _redrawn, [column], self, counts, flows, what="masking", rng=own, main=True
+            )
+            changed, expected = how_many(int(sum(found)), int(counts.sum())), (1 - self.keep) * (counts.sum() - stay)
             notes.append(f"{name}: {changed} values changed; {expected:,.1f} were expected to.")
         return Masked(data.replace(columns), notes=tuple(notes))
 
@@ -117,28 +128,40 @@ class Pram(Method):
         """Whether redraws follow the frequencies."""
         return not self.semantic or not (isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL)
 
-    def _redrawn(self, column: CategoricalColumn, rng: np.random.Generator) -> tuple[CategoricalColumn, float]:
-        """The column after randomisation, and how many values were expected to change."""
+    def _redrawn(
+        self, column: CategoricalColumn, counts: NDArray[np.int64], flows: Float | None, rng: np.random.Generator
+    ) -> tuple[CategoricalColumn, int]:
+        """A column after randomisation, and how many values changed; ``flows`` is None for flat redraws."""
         codes = column.codes.copy()
         rows = np.flatnonzero(~column.missing)
         rows = rows[rng.random(len(rows)) >= self.keep]
         ticket = rng.random(len(rows))
-        seen = np.flatnonzero(column.counts)
-        counts = column.counts[seen]
-        n = max(int(counts.sum()), 1)
-        if self._is_flat(column):
-            codes[rows] = seen[np.searchsorted(np.cumsum(counts), np.floor(ticket * n), side="right")]
-            again = np.square(counts).sum() / n
+        seen = np.flatnonzero(counts)
+        if flows is None:
+            n = max(int(counts.sum()), 1)
+            codes[rows] = seen[np.searchsorted(np.cumsum(counts[seen]), np.floor(ticket * n), side="right")]
         else:
-            flows = invariant_flows(_distances(column, seen), counts, self.reach)
             number = np.full(len(column.categories), -1)
             number[seen] = np.arange(len(seen))
             for old, mine in rows_by_code(number[codes[rows]], len(seen)):
                 total = np.cumsum(flows[old])
                 new = np.searchsorted(total, ticket[mine] * total[-1], side="right")
                 codes[rows[mine]] = seen[np.minimum(new, len(seen) - 1)]
-            again = np.trace(flows)
-        return column.with_codes(codes), float((1 - self.keep) * (counts.sum() - again))
+        return column.with_codes(codes), int((codes != column.codes).sum())
+
+
+def _flows(method: Pram, column: CategoricalColumn) -> tuple[Float | None, float]:
+    """How many records of each category that occurs go to each, None if by frequency; and how many stay."""
+    seen = np.flatnonzero(column.counts)
+    counts = column.counts[seen]
+    if method._is_flat(column):
+        return None, float(np.square(counts).sum() / max(int(counts.sum()), 1))
+    flows = invariant_flows(_distances(column, seen), counts, method.reach)
+    return flows, float(np.trace(flows))
+
+
+def _redrawn(column: CategoricalColumn, method: Pram, *rest: Any) -> tuple[CategoricalColumn, int]:
+    return method._redrawn(column, *rest)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines import Engine
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.casting import grain
@@ -14,11 +15,12 @@ from ..microdata.coding import code
 from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
 from ..microdata.meanings import by_meaning
-from ..microdata.people import class_owners
+from ..microdata.people import class_owners, largest_share
 from ..partition import Groups
 from ..semantics import earth_mover
 from ._classes import cells
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
+from ._runs import Runs, combined_on, runs_of
 from .base import Check, Limits, Masked, Promise
 
 __all__ = [
@@ -48,17 +50,42 @@ class KAnonymity(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         keys = combined((released.distinct(name).codes for name in self.attributes), released.n)
         sizes = class_sizes(keys, original.units)
-        smallest = int(sizes.min()) if len(sizes) else self.k
+        return self._checked(original, len(sizes), int(sizes.min()) if len(sizes) else self.k)
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        """Columns are numbered one by one; what they have in common is sorted and counted in chunks."""
+        if original.units is not None or not released.n:
+            return super().check_on(engine, original, released, masked)
+        codes = engine.map(_codes, [(released, name) for name in self.attributes], "checking k")
+        keys = engine.sort(combined_on(engine, codes), "checking k")
+        runs = engine.fold(runs_of, Runs.then, [keys], what="checking k")
+        return self._checked(original, runs.count, runs.shortest)
+
+    def _checked(self, original: Microdata, classes: int, smallest: int) -> Check:
         listed, unit = ", ".join(self.attributes), original.unit
         different = "" if unit == "records" else "different "
         return Check(
             f"at least k = {self.k} {different}{unit} share every combination of {listed}",
             smallest >= self.k,
-            f"the smallest of {len(sizes):,} classes has {smallest:,} {unit}",
+            f"the smallest of {classes:,} classes has {smallest:,} {unit}",
         )
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes
+
+
+def _codes(frame: Frame, name: str) -> NDArray[np.int32]:
+    return frame.distinct(name).codes
+
+
+def of_people(original: Microdata, classes: NDArray[np.int64] | NDArray[np.int32]) -> str:
+    """What a promise about the records of a class has to say of people who may have several of them."""
+    if original.units is None:
+        return ""
+    share = np.ceil(1000 * largest_share(classes, original.units)) / 10
+    return f"; nobody owns more than {share:.1f} % of the records of a class, counted in {original.unit}"
 
 
 def class_sizes(keys: NDArray[np.int64], units: NDArray[np.int64] | None) -> NDArray[np.int64]:
@@ -268,6 +295,9 @@ class Permutation(Promise):
 
     attributes: tuple[str, ...]
     missing_move: bool = False
+
+    def permuted(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes
 
     def settled(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes

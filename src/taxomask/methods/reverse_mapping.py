@@ -12,11 +12,12 @@ from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, Microdata
 from ..microdata.coding import code
 from ..microdata.frames import Frame
+from ..microdata.people import class_owners
 from ..semantics.ordering import rank_keys
 from ._ranks import placed, random_order
 from .base import Check, Masked, Method, Progress, Promise, chosen
 from .microaggregation import Microaggregation
-from .promises import KAnonymity, Permutation, equal_records
+from .promises import KAnonymity, Permutation, equal_records, of_people
 
 __all__ = ["ReverseMapping"]
 
@@ -215,6 +216,9 @@ class OriginalValues(Promise):
         assert isinstance(masked, ReverseMapped)
         return masked.attributes
 
+    def permuted(self, masked: Masked) -> tuple[str, ...]:
+        return self.settled(masked) if masked.linked else ()
+
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert isinstance(masked, ReverseMapped)
         if masked.linked:
@@ -241,7 +245,8 @@ class ProbabilisticAnonymity(Promise):
 
     So nobody can tell, with a probability above 1/k, which record of the release a record of the original has become.
     It is checked that the classes are large enough and that each holds exactly the original values of its ranks; the
-    order within it comes from the generator.
+    order within it comes from the generator. Where the schema names a person, or a household, k different ones are
+    meant, and the largest share that one has of a class is stated.
     """
 
     k: int
@@ -250,7 +255,8 @@ class ProbabilisticAnonymity(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert isinstance(masked, ReverseMapped)
         assert masked.inner is not None
-        sizes = np.bincount(equal_records(masked.inner.data.seen(), self.attributes))
+        classes = equal_records(masked.inner.data.seen(), self.attributes)
+        sizes = class_owners(classes, original.units)
         smallest = int(sizes.min(initial=self.k))
         outside = 0
         for name in masked.attributes:
@@ -259,10 +265,10 @@ class ProbabilisticAnonymity(Promise):
             outside += int((z[np.lexsort((z, rank_keys(y, x)))] != np.sort(rank_keys(x))).sum())
         return Check(
             f"probabilistic {self.k}-anonymity: {', '.join(self.attributes)} in random order among at least "
-            f"k = {self.k} records",
+            f"k = {self.k} {original.unit}{of_people(original, classes)}",
             smallest >= self.k and not outside,
-            f"the smallest of {len(sizes):,} classes has {smallest:,} records; {outside:,} values outside the ranks of "
-            "their class",
+            f"the smallest of {len(sizes):,} classes has {smallest:,} {original.unit}; {outside:,} values outside the "
+            "ranks of their class",
         )
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from ..errors import PlanError
 from ..microdata import Microdata
+from ..microdata.class_risk import class_risk, survey_weights
 from ..microdata.combinations import numbered
 from ..microdata.people import class_owners
+from ._at_risk import AtRisk, OnlyAtRisk, check_at_risk
 from ._classes import ClassSize, cells, check_k, emptied, some_people
 from ._kept import OriginalOrMissing, how_many
 from .base import Masked, Method, Progress, Promise, chosen
@@ -42,6 +44,11 @@ class Suppression(Method):
     importance
         The attributes to protect, from the most to the least important; by default all quasi-identifiers, the fewer
         different values the more important.
+    records
+        ``{"risk": 0.2}``: only records that are found with a chance above 0.2 lose cells, in the same order, until they
+        are in classes of k with a chance of at most 0.2; what cannot be settled so loses all its cells. The chance is
+        one over the people of a class, or that to find somebody in the population, if the schema says how the table was
+        sampled. All others stay as they are, so that k is not promised; the check says how many records remain above.
 
     References
     ----------
@@ -63,10 +70,15 @@ class Suppression(Method):
 
     k: ClassSize
     importance: Sequence[str] | None = None
+    records: AtRisk | None = None
 
     name = "suppression"
     about = "Empties as few cells as possible until k records share every combination of values."
     reference = "Hundepool et al. (2012), Statistical Disclosure Control, doi 10.1002/9781118348239"
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        check_at_risk(self.records)
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         people = check_k(self.k, data)
@@ -77,7 +89,10 @@ class Suppression(Method):
         order = np.arange(len(names))[::-1]
         if self.importance is None:
             order = np.argsort([-len(np.unique(column)) for column in table.T], kind="stable")
-        found = suppressed(table[:, order], missing[order], self.k, rng, people)
+        if self.records is None:
+            found = suppressed(table[:, order], missing[order], self.k, rng, people)
+        else:
+            found = _suppressed_at_risk(table[:, order], missing[order], self.k, self.records["risk"], data)
         empty = (found == missing[order])[:, np.argsort(order)]
         new = empty & (table != missing)
         columns = {name: emptied(data.columns[name], empty[:, i]) for i, name in enumerate(names)}
@@ -87,6 +102,8 @@ class Suppression(Method):
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names = self._attributes(data)
+        if self.records is not None:
+            return OnlyAtRisk(self.records["risk"], names, names), OriginalOrMissing(names)
         return KAnonymity(self.k, names), OriginalOrMissing(names)
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
@@ -121,6 +138,31 @@ def suppressed(table: Int, missing: Int, k: int, rng: np.random.Generator, peopl
     if settled.all():
         return kinds[number]
     return _Last(kinds[number], ~settled[number], missing, k, rng, people).settled()
+
+
+def _suppressed_at_risk(table: Int, missing: Int, k: int, risk: float, data: Microdata) -> Int:
+    """The cells, with as few as possible of those at risk set to missing so that they are so no more.
+
+    Records of a class are at risk together, so that nobody else's class becomes smaller.
+    """
+    table, given = table.copy(), (data.units, data.people, survey_weights(data))
+    open_ = class_risk(numbered(table.T, len(table))[0], data.people, given[-1]) > risk
+    for empty in _subsets(table.shape[1]):
+        rows = np.flatnonzero(open_)
+        if not len(rows):
+            break
+        joinable = np.flatnonzero(~open_ & (table[:, empty] == missing[empty]).all(axis=1))
+        trial = table[rows].copy()
+        trial[:, empty] = missing[empty]
+        both = np.concatenate([rows, joinable])
+        group, _ = numbered(np.concatenate([trial, table[joinable]]).T, len(both))
+        units, people, weights = (None if one is None else one[both] for one in given)
+        enough = (class_owners(group, units)[group] >= k) & (class_risk(group, people, weights) <= risk)
+        settled = enough[: len(rows)]
+        table[rows[settled]] = trial[settled]
+        open_[rows[settled]] = False
+    table[open_] = missing
+    return table
 
 
 def _joined(group: Int, which: Int, number: Int, people: People) -> Int:

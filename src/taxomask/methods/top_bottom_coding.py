@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 from annotated_types import Gt, Le
+from numpy.typing import NDArray
 
 from .._support.parameters import Slider
 from .._support.spelling import spell
@@ -13,6 +14,7 @@ from ..errors import PlanError, SchemaError, did_you_mean
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.casting import held
 from ..microdata.frames import Frame
+from ._at_risk import AtRisk, OnlyAtRisk, at_risk, check_at_risk
 from ._attributes import treatable
 from ._kept import MissingStays, released_column
 from .base import Check, Limits, Masked, Method, Progress, Promise
@@ -35,6 +37,10 @@ class TopBottomCoding(Method):
         A number is a percentile of every continuous and ordinal quasi-identifier, such as 97.5 or 2.5: the smallest
         value with at least so many per cent of the values at or below it (for ``bottom`` the largest with the rest at
         or above). A mapping gives attributes their limits as values, such as ``{"age": 90}`` or ``{"beds": "500+"}``.
+    records
+        ``{"risk": 0.2}``: only values of records that are found with a chance above 0.2 by all quasi-identifiers are
+        cut; all others stay as they are. The chance is one over the people of a class, or that to find somebody in the
+        population, if the schema says how the table was sampled. The check says how many records remain above.
 
     References
     ----------
@@ -51,6 +57,7 @@ class TopBottomCoding(Method):
 
     top: Annotated[Percentile, Slider(50, 100, 0.5, start=97.5)] | Mapping[str, object] | None = None
     bottom: Annotated[Percentile, Slider(0.5, 50, 0.5)] | Mapping[str, object] | None = None
+    records: AtRisk | None = None
 
     name = "top_bottom_coding"
     about = "Sets very large and very small values to a limit."
@@ -60,16 +67,18 @@ class TopBottomCoding(Method):
         super().check_parameters()
         if self.top is None and self.bottom is None:
             raise PlanError("top or bottom must be given.", hint="For example top=97.5, or top={'age': 90}.")
+        check_at_risk(self.records)
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         columns: dict[str, Column] = {}
         notes = []
+        aimed = _aimed(data, self._risk)
         for name, (low, high) in self._limits(data).items():
             column = data.columns[name]
             values = column.numbers()
-            above, below = int((values > high).sum()), int((values < low).sum())
+            above, below = int((aimed & (values > high)).sum()), int((aimed & (values < low)).sum())
             notes.append(f"{name}: {above:,} values set to the upper limit, {below:,} to the lower one.")
-            cut = np.clip(values, low, high)
+            cut = np.where(aimed, np.clip(values, low, high), values)
             if isinstance(column, ContinuousColumn):
                 columns[name] = column.with_values(cut)
             else:
@@ -77,8 +86,14 @@ class TopBottomCoding(Method):
         return Masked(data.replace(columns), notes=tuple(notes))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
-        limits = self._limits(data)
-        return MissingStays(tuple(limits)), *(Bounds(name, low, high) for name, (low, high) in limits.items())
+        limits, risk, known = self._limits(data), self._risk, data.schema.quasi_identifiers
+        only = () if risk is None else (OnlyAtRisk(risk, known, tuple(limits)),)
+        bounds = (Bounds(name, low, high, risk) for name, (low, high) in limits.items())
+        return *only, MissingStays(tuple(limits)), *bounds
+
+    @property
+    def _risk(self) -> float | None:
+        return None if self.records is None else self.records["risk"]
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return tuple(self._limits(data))
@@ -106,26 +121,41 @@ class TopBottomCoding(Method):
 
 @dataclass(frozen=True)
 class Bounds(Promise):
-    """Every number (or position of an ordered category) of the attribute lies between two limits."""
+    """Every number (or position of an ordered category) of the attribute lies between two limits.
+
+    With ``risk``, those of records that were found with a greater chance by all quasi-identifiers.
+    """
 
     attribute: str
     low: float
     high: float
+    risk: float | None = None
 
     def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
-        return (self.low, self.high) if name == self.attribute else super().limits(original, masked, name)
+        if name != self.attribute:
+            return super().limits(original, masked, name)
+        if self.risk is None:
+            return self.low, self.high
+        bound = _aimed(original, self.risk)
+        return np.where(bound, self.low, -np.inf), np.where(bound, self.high, np.inf)
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         values = released_column(released, original, self.attribute).numbers()
-        outside = int(((values < self.low) | (values > self.high)).sum())
+        outside = int((_aimed(original, self.risk) & ((values < self.low) | (values > self.high))).sum())
+        whose = "" if self.risk is None else f" of a record with a risk above {self.risk:g}"
         column = original.columns[self.attribute]
         limits = [_written(column, limit) for limit in (self.low, self.high) if np.isfinite(limit)]
         between = "between " if len(limits) == 2 else "at least " if np.isfinite(self.low) else "at most "
         return Check(
-            f"every value of {self.attribute} is {between}{' and '.join(limits)}" if limits else "no limit",
+            f"every value of {self.attribute}{whose} is {between}{' and '.join(limits)}" if limits else "no limit",
             outside == 0,
             f"{outside:,} outside",
         )
+
+
+def _aimed(data: Microdata, risk: float | None) -> NDArray[np.bool_]:
+    """The records whose values are cut: all, or those at risk."""
+    return np.ones(data.n, dtype=np.bool_) if risk is None else at_risk(data, data.schema.quasi_identifiers, risk)
 
 
 def _limit(which: str, limit: Limit, column: Column, sign: int) -> float:

@@ -17,7 +17,7 @@ from .meanings import meaning
 from .numeric import read_numbers
 from .schema import Schema
 
-__all__ = ["NOBODY", "Owners", "by_owner", "class_owners", "in_order_of_appearance", "row_shares"]
+__all__ = ["NOBODY", "Owners", "by_owner", "class_owners", "in_order_of_appearance", "largest_share", "row_shares"]
 
 Int = NDArray[np.int64]
 
@@ -108,6 +108,16 @@ def row_shares(owners: Int) -> NDArray[np.float64]:
     """
     _, place, rows = np.unique(owners, return_inverse=True, return_counts=True)
     return 1.0 / rows[place]
+
+
+def largest_share(classes: NDArray[Any], owners: NDArray[Any]) -> float:
+    """The largest share of the rows of a class that one owner has.
+
+    >>> largest_share(np.array([0, 0, 0, 1, 1]), np.array([4, 4, 7, 4, 5])) == 2 / 3
+    True
+    """
+    _, first, rows = np.unique(combined([classes, owners], len(classes)), return_index=True, return_counts=True)
+    return float((rows / np.bincount(classes)[classes[first]]).max(initial=0.0))
 
 
 def by_owner(values: NDArray[np.float64], owners: NDArray[Any] | None) -> NDArray[np.float64]:

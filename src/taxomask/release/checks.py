@@ -58,8 +58,21 @@ def check_release(
     belonging = engine.map(_belonging, following, "checking")
     leaks = leak_checks(engine, data, released, masked.data, changed, terms, linked=masked.linked)
     gaps = engine.run(_missing, data, released, names, what="checking") if masked.linked else ()
-    found = engine.map(check, [(promise, data, released, masked) for promise in promises], "checking promises")
+    found = _promises(engine, data, released, masked, promises)
     return Found((*common, *belonging, *leaks.checks, *gaps, *found), changed, leaks.accepted, leaks.findings)
+
+
+def _promises(
+    engine: Engine, data: Microdata, released: Frame, masked: Masked, promises: tuple[Promise, ...]
+) -> list[Check]:
+    """What was promised: in chunks where the table is long and that can be done, else one job for each promise."""
+    long = released.n > engine.chunk
+    whole = [promise for promise in promises if not (long and promise.in_chunks)]
+    found = iter(engine.map(check, [(promise, data, released, masked) for promise in whole], "checking promises"))
+    return [
+        promise.check_on(engine, data, released, masked) if long and promise.in_chunks else next(found)
+        for promise in promises
+    ]
 
 
 def stop_if_broken(checks: tuple[Check, ...], findings: Sequence[Finding] = ()) -> None:

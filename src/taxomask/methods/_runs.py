@@ -1,0 +1,85 @@
+"""How many records have the same values in several columns, when no job can hold all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines import Engine
+
+__all__ = ["Runs", "combined_on", "runs_of"]
+
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Equal keys that follow each other in some sorted keys: the first and the last run, and what lies between.
+
+    ``inner`` is the length of the shortest run but for the first and the last one, which may go on elsewhere.
+    """
+
+    first: tuple[int, int]
+    last: tuple[int, int]
+    inner: float
+    count: int
+
+    @property
+    def shortest(self) -> int:
+        """The length of the shortest run."""
+        return int(min(self.first[1], self.last[1], self.inner))
+
+    def then(self, other: Runs) -> Runs:
+        """The runs of these keys and of some that follow them."""
+        inner = min(self.inner, other.inner)
+        if self.last[0] != other.first[0]:
+            between = [run[1] for runs, run in ((self, self.last), (other, other.first)) if runs.count > 1]
+            return Runs(self.first, other.last, min(inner, *between, np.inf), self.count + other.count)
+        joined = self.last[0], self.last[1] + other.first[1]
+        if self.count > 1 and other.count > 1:
+            inner = min(inner, joined[1])
+        first = self.first if self.count > 1 else joined
+        last = other.last if other.count > 1 else joined
+        return Runs(first, last, inner, self.count + other.count - 1)
+
+
+def runs_of(keys: NDArray[np.int64]) -> Runs:
+    """The runs of some sorted keys, at least one."""
+    edges = np.concatenate([[0], np.flatnonzero(keys[1:] != keys[:-1]) + 1, [len(keys)]])
+    sizes = np.diff(edges)
+    first, last = (int(keys[0]), int(sizes[0])), (int(keys[-1]), int(sizes[-1]))
+    return Runs(first, last, float(sizes[1:-1].min(initial=np.iinfo(np.int64).max)), len(sizes))
+
+
+def combined_on(engine: Engine, parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """A key for each record: equal where the codes, from -1 on, are equal in every part. See `combined`."""
+    n = len(parts[0])
+    keys: NDArray[np.int64] = engine.each(_zeros, [range(n)], what="combining")
+    size = 1
+    for codes in parts:
+        values = engine.fold(_largest, max, [codes], what="combining") + 2
+        if size * values > _LARGEST:  # equal keys have equal ranks
+            keys, size = engine.each(_whole, [engine.rank(keys, "combining")], n, what="combining"), 2 * n
+        keys = engine.each(_with, [keys, codes], values, what="combining")
+        size *= values
+    return keys
+
+
+def _zeros(rows: range) -> NDArray[np.int64]:
+    return np.zeros(len(rows), dtype=np.int64)
+
+
+def _largest(codes: NDArray[Any]) -> int:
+    return int(codes.max(initial=-1))
+
+
+def _whole(ranks: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    return ranks.astype(np.int64) + (n - 1)
+
+
+def _with(keys: NDArray[np.int64], codes: NDArray[Any], values: int) -> NDArray[np.int64]:
+    return keys * values + codes + 1
