@@ -19,6 +19,8 @@ CASES: dict[str, Method] = {
     "microaggregation": tm.Microaggregation(4),
     "microaggregation in blocks": tm.Microaggregation(**BLOCKS),
     "microaggregation, t and l": tm.Microaggregation(4, t=0.6, l=2, attributes=("age", "dx", "sex")),
+    "microaggregation, swap": tm.Microaggregation(4, t=0.5, closeness="swap", attributes=("age", "dx", "sex")),
+    "microaggregation, first": tm.Microaggregation(4, t=0.5, closeness="first", attributes=("age", "dx", "sex")),
     "refined": tm.Microaggregation(4, algorithm="refined", steps=400, keep_variance=True),
     "refined in blocks": tm.Microaggregation(**BLOCKS, algorithm="refined", steps=400, objective="semantic"),
     "MicroHybrid": tm.MicroHybrid(4),
@@ -129,7 +131,7 @@ def test_files_on_threads_and_a_table_in_memory(
     release = tm.protect(read_table(parquet), schema_of(case), CASES[case], seed=SEED)
     found = done[case]
     same(outcome(release, f"{tmp_path}/out/"), found)
-    assert found.release.promise == release.promise
+    assert set(release.promise) <= set(found.release.promise)  # a file is looked at in more ways than a table
     assert found.release.protected == release.protected
     assert found.release.linked == release.linked == (not case.startswith("full"))
     assert (found.swaps is None) == (case not in SWAPS)

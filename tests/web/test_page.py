@@ -297,11 +297,18 @@ def test_whose_a_row_is(server: Server, browser: Any, tmp_path: Path) -> None:
         role(page, "household_id", "Identifier").check()
         page.reload()
         assert people.get_by_label("The household of a row").input_value() == ""
+        assert people.get_by_label("For how many people a row stands").locator("option").count() == 2
+        people.get_by_label("How many people the population has").fill("600")
+        people.get_by_label("How many people the population has").blur()
+        page.reload()
+        assert people.get_by_label("How many people the population has").input_value() == "600"
         assert accessible(page) == []
         page.get_by_role("button", name="Next: protect it").click()
         protect(page)
         looked(page)
         assert page.get_by_text("at least k = 5 different people share every combination of age").first.is_visible()
+        page.get_by_role("button", name="Next: release it").click()
+        assert b"population_size: 600" in downloaded(page, "plan.yaml", tmp_path)
 
 
 def test_reload_cancel_and_error(server: Server, browser: Any) -> None:

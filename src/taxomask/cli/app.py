@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .._version import __version__
-from . import compare, demo, evaluate, inspect, methods, protect, seed, serve, taxonomy
+from . import compare, demo, evaluate, inspect, methods, protect, seed, serve, taxonomy, verify_record
 
 __all__ = ["app"]
 
@@ -23,6 +23,7 @@ app.command("protect")(protect.protect)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("schema")(methods.schema)
+app.command("verify-record")(verify_record.verify_record)
 app.command("seed")(seed.seed)
 app.command("serve")(serve.serve)
 app.command("methods")(methods.methods)

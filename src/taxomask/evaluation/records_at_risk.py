@@ -32,7 +32,9 @@ class RecordsAtRisk:
 
     ``before``: the chance of somebody who knows all quasi-identifiers of the original table, one over the people of its
     class. ``after``: the largest over the attackers on who a record is, ``attackers``, each of whom knows the original
-    table; NaN where none of them looked for the record, as they look for a sample of a long table.
+    table; NaN where none of them looked for the record, as they look for a sample of a long table. It is the chance
+    that the link of the released record is right: of records released alike one may have 1 and the others 0, though
+    nobody can tell which is which.
     """
 
     data: Microdata
@@ -133,7 +135,8 @@ def _chances(evaluation: Evaluation) -> dict[str, Float]:
     if linkage is None:
         return {}
     tried = {name: one for name, one in evaluation.attackers.items() if one is not None}
-    found = {name: one.chances for name, one in tried.items() if ATTACKERS[name].after == "identity"}
+    identity = {name: one for name, one in tried.items() if ATTACKERS[name].after == "identity"}
+    found = {name: one.chances for name, one in identity.items() if len(one.chances) == evaluation.original.n}
     return found or {"nearest": linkage.right / linkage.ties}
 
 

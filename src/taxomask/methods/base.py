@@ -90,6 +90,10 @@ class Promise(ABC):
         """Between what the numbers of an attribute must lie; they are rounded inward where they would leave it."""
         return -np.inf, np.inf
 
+    def permuted(self, masked: Masked) -> tuple[str, ...]:
+        """The columns that it promises to be permutations of the original ones."""
+        return ()
+
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         """The columns that it protects by itself: where the original has it already, no value need change."""
         return ()

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._support.parameters import Slider, check_integer
 from ..engines import Engine, Memory
-from ..errors import DataError, SchemaError
+from ..errors import PlanError, SchemaError
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..partition import (
     Groups,
@@ -19,6 +18,9 @@ from ..partition import (
     aggregate,
     along_one_column,
     check_enough,
+    enough_strata,
+    exchange,
+    from_strata,
     mdav,
     median_cuts,
     members,
@@ -28,7 +30,7 @@ from ..partition import (
     with_enough,
 )
 from ..records import RecordDistance
-from ..semantics import EarthMover, earth_mover
+from ._closeness import Limits
 from .base import Masked, Method, Progress, Promise
 from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness
 
@@ -38,6 +40,7 @@ Algorithm = Literal["auto", "mdav", "refined"]
 
 GroupSize = Annotated[int, Ge(2), Slider(2, 50, start=5), "Groups of one record protect nobody."]
 _FEW = "A block must hold a few groups of k records."
+_CHOICES = 16  # near groups that one in violation may be merged with
 BlockSize = Annotated[int, Ge(8), _FEW]
 
 
@@ -76,6 +79,11 @@ class Microaggregation(Method):
         distance of that in the whole table; in (0, 1].
     l
         l-diversity: every group has at least this many different values of each confidential attribute.
+    closeness
+        How groups come to t and l. ``"merge"``: groups that lack it are merged with near ones. ``"swap"``: they first
+        exchange records for near ones of groups that were made later, as long as that helps. ``"first"``, for t only:
+        the table is cut into strata along the first confidential attribute, and a group has a record of each. What is
+        left is merged in every case, and the promise is checked.
     attributes
         The columns to protect; by default all quasi-identifiers.
 
@@ -84,7 +92,9 @@ class Microaggregation(Method):
     Domingo-Ferrer, Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation, Data
     Mining and Knowledge Discovery 11, doi 10.1007/s10618-005-0007-5 (MDAV-generic); Domingo-Ferrer, Sánchez,
     Rufian-Torrell (2013), Anonymization of nominal data based on semantic marginality, Information Sciences 242
-    (taxonomic attributes).
+    (taxonomic attributes); Soria-Comas, Domingo-Ferrer, Sánchez, Martínez (2015), t-closeness through microaggregation:
+    strict privacy with enhanced utility preservation, IEEE Transactions on Knowledge and Data Engineering 27 (swap and
+    first, with other seeds here).
 
     Examples
     --------
@@ -110,6 +120,7 @@ class Microaggregation(Method):
     seconds: Annotated[float, Gt(0)] | None = None
     t: Annotated[float, Gt(0), Le(1), Slider(0.01, 1, 0.01), "0.25 is a common choice."] | None = None
     l: Annotated[int, Ge(2), Slider(2, 10), "One value in a group tells everything."] | None = None  # noqa: E741
+    closeness: Literal["merge", "swap", "first"] = "merge"
     attributes: Sequence[str] | None = None
 
     name = "microaggregation"
@@ -120,6 +131,16 @@ class Microaggregation(Method):
         super().check_parameters()
         if self.block_size is not None:
             check_integer("block_size", self.block_size, at_least=4 * self.k, hint=_FEW)
+        if self.closeness != "merge" and self.t is None and (self.l is None or self.closeness == "first"):
+            asked = "t" if self.closeness == "first" else "t or l"
+            raise PlanError(
+                f"closeness={self.closeness!r} needs {asked}.", hint=f"Give {asked}, or leave closeness out."
+            )
+        if self.closeness == "first" and (self.block_size is not None or self.algorithm == "refined"):
+            raise PlanError(
+                "closeness='first' makes its groups from the whole table, and in one way only.",
+                hint="Leave block_size and algorithm out, or use closeness='swap'.",
+            )
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         return self.mask_on(Memory().telling(progress), data, rng)
@@ -153,7 +174,7 @@ class Microaggregation(Method):
     def groups_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Groups:
         """The partition, wherever the table lies. Each block has a generator of its own."""
         groups: Groups
-        if self._is_one_number(data):
+        if self.closeness != "first" and self._is_one_number(data):
             groups = engine.run(_group_line, self, data, what="grouping", main=True)
             return groups
         if self.block_size is None:
@@ -178,11 +199,26 @@ class Microaggregation(Method):
         return space, RecordDistance(data, names, distance="generic") if self.objective == "semantic" else space
 
     def _merged(self, data: Microdata, space: RecordDistance | None, groups: Groups) -> Groups:
-        """The groups after those that break t-closeness or l-diversity were merged with others."""
-        violation = self._violation(data)
-        if violation is None:
+        """The groups after those that break t-closeness or l-diversity were mended, and merged with others."""
+        if self.t is None and self.l is None:
             return groups
-        return Groups(merge_until(space or self._spaces(data)[0], groups, violation), groups.notes)
+        limits, space = self._limits(data), space or self._spaces(data)[0]
+        if self.closeness == "swap":
+            groups = exchange(space, groups, limits, self._by_confidential(data), self.k, data.units)
+        choices = 1 if self.closeness == "merge" else _CHOICES
+        return Groups(merge_until(space, groups, limits, choices), groups.notes)
+
+    def _from_strata(self, data: Microdata, space: RecordDistance) -> Groups:
+        """Groups with a record of each stratum of the first confidential attribute, merged where that is not enough."""
+        assert self.t is not None
+        check_enough(data.n, several(data.units), self.k)
+        strata = enough_strata(data.n, self.k, self.t)
+        return self._merged(data, space, from_strata(space, self._by_confidential(data), strata))
+
+    def _by_confidential(self, data: Microdata) -> NDArray[np.int64]:
+        """The records in the order of the first confidential attribute, missing values last."""
+        ranks = data.columns[self._confidential(data)[0]].numbered()[0]
+        return np.argsort(np.where(ranks < 0, np.iinfo(np.int64).max, ranks), kind="stable")
 
     def _partition(
         self,
@@ -212,17 +248,11 @@ class Microaggregation(Method):
         late = "The refined search was ended by its time limit; another run may give other groups."
         return Groups(found.groups, (late,) if found.stopped == "time" else ())
 
-    def _violation(self, data: Microdata) -> Callable[[NDArray[np.int64]], float] | None:
-        """How far a group is from t-closeness and l-diversity; None if neither is asked for."""
+    def _limits(self, data: Microdata) -> Limits:
+        """How far groups are from t-closeness and l-diversity, and where strata make them from k people."""
         columns = [data.columns[name] for name in self._confidential(data)]
-        if self.t is None and self.l is None:
-            return None
-        limits: list[Callable[[NDArray[np.int64]], float]] = []
-        if self.t is not None:
-            limits += [partial(_too_far, earth_mover(column, data.people), self.t) for column in columns]
-        if self.l is not None:
-            limits += [partial(_too_uniform, earth_mover(column), self.l, column.attribute.name) for column in columns]
-        return lambda rows: max(limit(rows) for limit in limits)
+        units = data.units if self.closeness == "first" else None
+        return Limits(columns, self.t, self.l, data.people, units, self.k)
 
     def _confidential(self, data: Microdata) -> tuple[str, ...]:
         names = tuple(name for name in data.schema.confidential if name not in self._attributes(data))
@@ -267,6 +297,8 @@ class _Block:
 
 def _group(method: Microaggregation, data: Microdata, rng: np.random.Generator, progress: Progress | None) -> Groups:
     space, goal = method._spaces(data)
+    if method.closeness == "first":
+        return method._from_strata(data, space)
     return method._merged(data, space, method._partition(space, goal, data.units, rng, progress))
 
 
@@ -309,17 +341,3 @@ def _numbered(
 def _averaged(column: Column, groups: Groups, ordinal: Ordinal, keep_variance: bool) -> Column:
     averages = aggregate(column, groups, ordinal=ordinal)
     return _with_moments_of(column, averages) if keep_variance else averages
-
-
-# --------------------------------------------------------------------------------------- t-closeness and l-diversity
-
-
-def _too_far(distance: EarthMover, t: float, rows: NDArray[np.int64]) -> float:
-    return distance(rows) - t * (1 - 1e-9)
-
-
-def _too_uniform(distance: EarthMover, least: int, name: str, rows: NDArray[np.int64]) -> float:
-    found = len(np.unique(distance.codes[rows]))
-    if len(rows) == len(distance.codes) and found < least:
-        raise DataError(f"column {name!r} has only {found} different values, fewer than l = {least}.", hint="Lower l.")
-    return least - found

@@ -19,6 +19,7 @@ from ..microdata.people import class_owners, largest_share
 from ..partition import Groups
 from ..semantics import earth_mover
 from ._classes import cells
+from ._closeness import different
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
 from ._runs import Runs, combined_on, runs_of
 from .base import Check, Limits, Masked, Promise
@@ -112,7 +113,7 @@ class TCloseness(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         distance = earth_mover(code(released, original.schema[self.confidential]).column, original.people)
         classes = Groups(equal_records(released, self.attributes))
-        largest = max((distance(classes.members(i)) for i in range(len(classes.sizes))), default=0.0)
+        largest = distance.largest(classes.order, classes.start)
         return Check(
             f"{self.confidential} is within t = {self.t:g} of its distribution in the table in every class"
             f"{'' if original.people is None else ', everybody counted once'}",
@@ -135,8 +136,8 @@ class LDiversity(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         codes, _ = cells(by_meaning(code(released, original.schema[self.confidential]).column))
         classes = Groups(equal_records(released, self.attributes))
-        found = (len(np.unique(codes[classes.members(i)])) for i in range(len(classes.sizes)))
-        least = min(found, default=self.l)
+        least = int(different(codes[classes.order] + 1, classes.start).min(initial=np.iinfo(np.int64).max))
+        least = self.l if not len(classes.sizes) else least
         return Check(
             f"at least l = {self.l} different values of {self.confidential} in every class",
             least >= self.l,
@@ -295,6 +296,9 @@ class Permutation(Promise):
 
     attributes: tuple[str, ...]
     missing_move: bool = False
+
+    def permuted(self, masked: Masked) -> tuple[str, ...]:
+        return self.attributes
 
     def settled(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes

@@ -216,6 +216,9 @@ class OriginalValues(Promise):
         assert isinstance(masked, ReverseMapped)
         return masked.attributes
 
+    def permuted(self, masked: Masked) -> tuple[str, ...]:
+        return self.settled(masked) if masked.linked else ()
+
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         assert isinstance(masked, ReverseMapped)
         if masked.linked:

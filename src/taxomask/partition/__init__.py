@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .aggregate import Groups, Ordinal, aggregate
 from .blocks import median_cuts, members, with_enough
+from .closeness import enough_strata, exchange, from_strata
 from .line import Order, along_one_column, optimal_groups
 from .mdav import check_enough, mdav, several
-from .merging import merge_until
+from .merging import Violation, merge_until
 from .refine import Refinement, refine
 
 __all__ = [
@@ -14,9 +15,13 @@ __all__ = [
     "Order",
     "Ordinal",
     "Refinement",
+    "Violation",
     "aggregate",
     "along_one_column",
     "check_enough",
+    "enough_strata",
+    "exchange",
+    "from_strata",
     "mdav",
     "median_cuts",
     "members",

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ..methods import Method, Pipeline, ReverseMapping
 from .leaks import COUNTED
 from .release import Release
+from .subject import public_columns
 
 __all__ = ["methodology"]
 
@@ -39,6 +40,10 @@ def methodology(release: Release) -> str:
         f"{_accepted(release)}"
         "Values of protected columns need not be those of the person whom a record describes. Use the table for "
         "results about groups, not for statements about single records.\n"
+        "\n## Is my record in it, and how far was it moved?\n\n"
+        "Who gave a record can compare it with the table: `taxomask verify-record --release TABLE --record mine.json`. "
+        "What it needs to know of the columns:\n\n"
+        f"```json\n{public_columns(release)}\n```\n"
     )
 
 

@@ -21,6 +21,7 @@ Reference: Li, Li, Venkatasubramanian (2007), t-closeness: privacy beyond k-anon
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,12 +87,72 @@ class EarthMover(ABC):
         between = self._between(present, shares) if len(present) and self.missing < 1 else 0.0
         return abs(missing - self.missing) + (1 - max(missing, self.missing)) * between
 
+    def of_counts(self, values: Codes, counts: Codes) -> float:
+        """The same of a group that has so many records of each of some different codes (sorted; -1 is missing)."""
+        absent = int(counts[0]) if len(values) and values[0] < 0 else 0
+        total = int(counts.sum())
+        there, first = total - absent, int(absent > 0)
+        missing = absent / total
+        between = self._between(values[first:], counts[first:] / there) if there and self.missing < 1 else 0.0
+        return abs(missing - self.missing) + (1 - max(missing, self.missing)) * between
+
+    def at_most(self, order: Codes, start: Codes) -> Float:
+        """As `of_groups`, or cheap bounds from above where the distances are not."""
+        return self.of_groups(order, start)
+
+    def of_groups(self, order: Codes, start: Codes, enough: float = -np.inf) -> Float:
+        """The distances of many groups: their records one group after the other, and where each begins.
+
+        Where a bound shows that a distance is at most ``enough``, the bound may stand in its place.
+        """
+        several = len(start) - 1
+        group, codes = np.repeat(np.arange(several), np.diff(start)), self.codes[order]
+        counted = np.ones(len(order)) if self.people is None else _row_shares_within(group, self.people[order])
+        here = codes >= 0
+        total, there = _sums(group, counted, several), _sums(group[here], counted[here], several)
+        missing = 1 - there / total
+        if self.missing >= 1 or not here.any():
+            return np.abs(missing - self.missing)
+        group, codes = group[here], codes[here]
+        between = self._between_all(group, codes, counted[here], there)
+        between[there == 0] = 0.0
+        return np.asarray(np.abs(missing - self.missing) + (1 - np.maximum(missing, self.missing)) * between)
+
+    def largest(self, order: Codes, start: Codes) -> float:
+        """The largest distance of many groups."""
+        return float(self.of_groups(order, start).max(initial=0.0))
+
+    @abstractmethod
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
+        """As `_between`, for many groups: of each record its group (sorted), its code, and what it counts.
+
+        ``there`` is what all records of a group count together. Shares are divided last: equal ones are equal bits.
+        """
+
     @abstractmethod
     def _between(self, codes: Codes, shares: Float | None) -> float:
         """The distance between the distribution of these codes (sorted) and that in the table.
 
         Each of them has its share of the whole; without shares all have the same.
         """
+
+
+def _sums(group: Codes, weights: Float, several: int) -> Float:
+    return np.asarray(np.bincount(group, weights, minlength=several), dtype=np.float64)
+
+
+def _row_shares_within(group: Codes, people: Codes) -> Float:
+    """Of each record 1 over the number of records that its person has in its group."""
+    keys = group * (int(people.max(initial=0)) + 1) + people
+    _, place, times = np.unique(keys, return_inverse=True, return_counts=True)
+    return np.asarray(1 / times[place])
+
+
+def _cells(group: Codes, codes: Codes, counted: Float, there: Float, categories: int) -> tuple[Codes, Codes, Float]:
+    """The different codes of each group, group by group, and the share of each."""
+    keys, place = np.unique(group * categories + codes, return_inverse=True)
+    group = keys // categories
+    return group, keys % categories, _sums(place, counted, len(keys)) / there[group]
 
 
 def _distribution(codes: Codes, shares: Float | None) -> tuple[Codes, Float]:
@@ -107,6 +168,10 @@ class _Flat(EarthMover):
     def _between(self, codes: Codes, shares: Float | None) -> float:
         values, here = _distribution(codes, shares)
         return float(np.maximum(here - self.share[values], 0).sum())
+
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
+        group, codes, here = _cells(group, codes, counted, there, self.categories)
+        return _sums(group, np.maximum(here - self.share[codes], 0), len(there))
 
 
 class _Ordered(EarthMover):
@@ -131,38 +196,110 @@ class _Ordered(EarthMover):
         above = (self._sums[high] - self._sums[turn]) - level * (high - turn)
         return float((below + above).sum()) / (self.categories - 1)
 
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
+        several = len(there)
+        if self.categories < 2:
+            return np.zeros(several)
+        order = np.lexsort((codes, group))
+        codes, shares = codes[order], (counted / there[group])[order]
+        sizes = np.bincount(group, minlength=several)
+        first = np.flatnonzero(np.diff(group, prepend=-1))
+        some = group[first]
+        if self.people is None:
+            reached = (np.arange(len(group)) - np.repeat(first, sizes[some])) / sizes[group]
+        else:
+            sums = np.cumsum(shares)
+            reached = sums - shares - np.repeat(sums[first] - shares[first], sizes[some])
+        low = np.concatenate([[0], codes[:-1]])
+        low[first] = 0
+        last = np.append(first[1:], len(codes)) - 1
+        low, high = np.append(low, codes[last]), np.append(codes, np.full(len(some), self.categories))
+        level = np.append(np.clip(reached, 0.0, 1.0), np.ones(len(some)))
+        turn = np.clip(np.searchsorted(self._reached, level), low, high)
+        below = level * (turn - low) - (self._sums[turn] - self._sums[low])
+        above = (self._sums[high] - self._sums[turn]) - level * (high - turn)
+        return _sums(np.append(group, some), below + above, several) / (self.categories - 1)
+
 
 class _OnTree(EarthMover):
     def __init__(self, codes: Codes, column: TaxonomicColumn, people: Codes | None = None) -> None:
         super().__init__(codes, len(column.categories), people)
         scope = column.scopes[0]
-        self._closure, self._positions = scope.taxonomy.closure, column.positions
-        self._top = int(scope.taxonomy.depth[scope.root])
-        self._depth = scope.taxonomy.depth
-        self._unit = 2 * max(scope.deepest - self._top, 1)
-        self._below = np.zeros(len(self._depth))
-        for code, share in enumerate(self.share.tolist()):
-            self._below[self._closure.ancestors(int(self._positions[code]))] += share
-        self._whole = float(self._below[self._depth > self._top].sum())
+        depth, closure = scope.taxonomy.depth, scope.taxonomy.closure
+        top = int(depth[scope.root])
+        self._unit = 2 * max(scope.deepest - top, 1)
+        ways = [closure.ancestors(int(position)) for position in column.positions]
+        ways = [way[depth[way] > top] for way in ways]
+        concepts = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *ways]))
+        # The edges from a code up to the root of τ(X), named by their lower ends; the last edge stands for none.
+        self._edges = len(concepts)
+        self._paths = np.full((len(ways), max(map(len, ways), default=0)), self._edges)
+        for code, way in enumerate(ways):
+            self._paths[code, : len(way)] = np.searchsorted(concepts, way)
+        length = self._paths.shape[1]
+        self._below = _sums(self._paths.ravel(), np.repeat(self.share, length), self._edges + 1)
+        self._below[-1] = 0.0
+        self._whole = float(self._below.sum())
 
     def _between(self, codes: Codes, shares: Float | None) -> float:
         """Σ over the edges of the difference in weight below them; where the group does not reach it is all of it."""
-        weight: dict[int, float] = {}
-        each = [1 / len(codes)] * len(codes) if shares is None else shares.tolist()
-        for code, share in zip(codes.tolist(), each, strict=True):
-            for above in self._closure.ancestors(int(self._positions[code])).tolist():
-                weight[above] = weight.get(above, 0.0) + share
-        total = self._whole
-        for concept, here in weight.items():
-            if self._depth[concept] > self._top:
-                total += abs(here - self._below[concept]) - self._below[concept]
-        return total / self._unit
+        if shares is None:
+            every = np.zeros(len(codes), dtype=np.int64)
+            return float(self._between_all(every, codes, np.ones(len(codes)), np.array([float(len(codes))]))[0])
+        return float(self._between_all(np.zeros(len(codes), dtype=np.int64), codes, shares, np.ones(1))[0])
+
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
+        length = self._paths.shape[1]
+        paths = self._paths[codes].ravel()
+        used = paths < self._edges
+        group, edges = np.repeat(group, length)[used], paths[used]
+        group, edges, here = _cells(group, edges, np.repeat(counted, length)[used], there, self._edges + 1)
+        below = self._below[edges]
+        return (self._whole + _sums(group, np.abs(here - below) - below, len(there))) / self._unit
 
 
 class _ByTable(EarthMover):
     def __init__(self, codes: Codes, table: Float, people: Codes | None = None) -> None:
         super().__init__(codes, len(table), people)
         self._table = table / (table.max(initial=0.0) or 1.0)
+        self._to_table = self._table @ self.share  # from each code to the table
+
+    def largest(self, order: Codes, start: Codes) -> float:
+        """Linear programs are solved only for groups that may be farther away than those before, by a bound."""
+        bounds = self.at_most(order, start)
+        found = 0.0
+        for group in np.argsort(-bounds, kind="stable").tolist():
+            if bounds[group] * (1 + 1e-9) + 1e-12 <= found:
+                break
+            found = max(found, self(order[start[group] : start[group + 1]]))
+        return found
+
+    def at_most(self, order: Codes, start: Codes) -> Float:
+        return np.array([self._at_most(order[a:b]) for a, b in pairwise(start.tolist())])
+
+    def of_groups(self, order: Codes, start: Codes, enough: float = -np.inf) -> Float:
+        found = self.at_most(order, start)
+        for group in np.flatnonzero(found > enough).tolist():
+            found[group] = self(order[start[group] : start[group + 1]])
+        return found
+
+    def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
+        raise NotImplementedError  # group by group: see of_groups
+
+    def _at_most(self, rows: Codes) -> float:
+        """A bound from above: what is common stays, and the rest is spread over all that is missing alike."""
+        codes = self.codes[rows]
+        counted = np.ones(len(rows)) if self.people is None else row_shares(self.people[rows])
+        here = codes >= 0
+        there, total = float(counted[here].sum()), float(counted.sum())
+        missing, between = 1 - there / total, 0.0
+        if there and self.missing < 1:
+            values, shares = _distribution(codes[here], counted[here] / there)
+            common = np.minimum(shares, self.share[values])
+            rest = shares - common
+            moved = rest @ (self._to_table[values] - self._table[np.ix_(values, values)] @ common)
+            between = float(moved / rest.sum()) if rest.sum() > 1e-12 else 0.0
+        return abs(missing - self.missing) + (1 - max(missing, self.missing)) * between
 
     def _between(self, codes: Codes, shares: Float | None) -> float:
         """A transport problem: from the group's values to those of the table."""

@@ -39,17 +39,21 @@ export async function describeStep(page) {
 // Whose a row is: identifiers that name people or households, who are then counted instead of rows.
 function whose(place, draft, edited) {
   const names = draft.attributes.filter((one) => one.role === "identifier").map((one) => one.name);
-  for (const key of ["person", "household"]) if (!names.includes(draft.people[key])) delete draft.people[key];
+  const numbers = draft.attributes.filter((one) => one.kind === "continuous").map((one) => one.name);
+  for (const [key, possible] of [["person", names], ["household", names], ["sampling_weight", numbers]]) if (!possible.includes(draft.people[key])) delete draft.people[key];
   const set = (key, value) => { if (value) draft.people[key] = value; else delete draft.people[key]; edited(); };
-  const pick = (key, label, none) => field(label, choice([["", none], ...names.map((name) => [name, name])], draft.people[key] || "", (value) => set(key, value), { "aria-label": label }));
+  const pick = (key, label, none, possible = names) => field(label, choice([["", none], ...possible.map((name) => [name, name])], draft.people[key] || "", (value) => set(key, value), { "aria-label": label }));
   const counted = draft.people.household ? "households" : draft.people.person ? "people" : "rows";
   const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
   place.replaceChildren(
     h("h2", { id: "people" }, "Whose is a row?"),
     h("p", { class: "soft small" }, names.length ? `Where a person has several rows, name the identifier that tells them. Groups are made of k different ${counted}.` : "There is no identifier that could tell: every row counts as a person."),
     ...(names.length ? [h("div", { class: "row" }, pick("person", "The person of a row", "each row is a person"), pick("household", "The household of a row", "not counted"),
-      ...(counted === "rows" ? [] : [field("Rows that name nobody", choice([["together", "are one together"], ["each", "are one each"]], draft.people.missing_person || "together", (value) => set("missing_person", value === "each" ? value : null), { "aria-label": "Rows that name nobody" }))]))] : []));
-  if (focused) [...place.querySelectorAll("select")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
+      ...(counted === "rows" ? [] : [field("Rows that name nobody", choice([["together", "are one together"], ["each", "are one each"]], draft.people.missing_person || "together", (value) => set("missing_person", value === "each" ? value : null), { "aria-label": "Rows that name nobody" }))]))] : []),
+    h("p", { class: "soft small" }, "Is the table a sample? Then the report tells how many of its people could be found in the population."),
+    h("div", { class: "row" }, pick("sampling_weight", "For how many people a row stands", "not known", numbers),
+      field("How many people the population has", h("input", { type: "number", min: 1, step: 1, value: draft.people.population_size || "", "aria-label": "How many people the population has", onchange: (event) => set("population_size", Math.round(Number(event.target.value)) || null) }))));
+  if (focused) [...place.querySelectorAll("select, input")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
 }
 
 function column(attribute, facts, edited) {

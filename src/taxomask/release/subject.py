@@ -1,0 +1,328 @@
+"""What a person can see for themselves who has only their own record and the released table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.spelling import listing, spell
+from ..errors import DataError, SchemaError, did_you_mean
+from ..measures.ranks import places
+from ..microdata import Attribute, Column, ContinuousColumn, Kind, Microdata, Role, Schema
+from ..microdata.alike import alike
+from ..microdata.casting import is_temporal
+from ..taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from .release import Release
+
+__all__ = ["PublicTable", "Seen", "SeenColumn", "public_columns", "taxonomy_hash", "verify_record"]
+
+Float = NDArray[np.float64]
+
+_BLOCK = re.compile(r"```json\n(\{.*?\n\})\n```", re.DOTALL)
+NEAR = 0.05  # the share of the ranks within which records are counted
+
+
+# --------------------------------------------------------------------------------------- what the public note says
+
+
+def public_columns(release: Release) -> str:
+    """What the public note says of the columns, for those who compare their own record with the table: JSON."""
+    schema = release.original.schema
+    permuted = {name for promise in release._promises for name in promise.permuted(release._masked)}
+    columns = []
+    for name, attribute in schema.items():
+        if attribute.role == Role.IDENTIFIER or name in release.following:
+            continue
+        said: dict[str, Any] = {"name": name, "kind": None if attribute.kind is None else str(attribute.kind)}
+        if name in release.protected:
+            said["protected"] = "permuted" if name in permuted and release.linked else "changed"
+        if attribute.order:
+            said["order"] = list(attribute.order)
+        if attribute.kind == Kind.TAXONOMIC:
+            said |= _about_taxonomy(attribute)
+        if tuple(attribute.missing) != ("",):
+            said["missing"] = list(attribute.missing)
+        columns.append(json.dumps(said, ensure_ascii=False, default=str))
+    listed = ",\n  ".join(columns)
+    return f'{{"linked": {json.dumps(release.linked)},\n "columns": [\n  {listed}\n]\n}}'
+
+
+def _about_taxonomy(attribute: Attribute) -> dict[str, Any]:
+    """Which taxonomies: by name and hash, so that others can take the same; those made from the table have no hash."""
+    found: list[dict[str, Any]] = []
+    for taxonomy, weight in attribute.taxonomies:
+        one = {"name": "columns of the table"} if taxonomy.made_from else {"name": taxonomy.name}
+        digest = {} if taxonomy.made_from else {"sha256": taxonomy_hash(taxonomy)}
+        found.append({**one, **digest, **({} if weight == 1 else {"weight": weight})})
+    said: dict[str, Any] = {"taxonomy": found}
+    said["distance"] = getattr(attribute.distance, "name", attribute.distance)
+    if attribute.match != "id":
+        said["match"] = attribute.match
+    if attribute.normalize:
+        said["normalize"] = list(attribute.normalize)
+    return said
+
+
+def taxonomy_hash(taxonomy: Taxonomy) -> str:
+    """A hash of the concepts and what each is below, whatever file they came from."""
+    digest = hashlib.sha256(repr((taxonomy.ids, taxonomy.codes)).encode())
+    digest.update(np.asarray(taxonomy.parent_start, dtype="<i8").tobytes())
+    digest.update(np.asarray(taxonomy.parent_index, dtype="<i8").tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """What the note of a release says of its columns."""
+
+    columns: Mapping[str, Mapping[str, Any]]
+    linked: bool
+
+    @classmethod
+    def of_note(cls, text: str, where: str) -> PublicTable:
+        """From the text of a note; ``where`` it was found."""
+        block = _BLOCK.search(text)
+        try:
+            said = json.loads(block[1]) if block else {}
+            columns = {str(one["name"]): one for one in said["columns"]}
+            return cls(columns, bool(said["linked"]))
+        except (ValueError, KeyError, TypeError):
+            raise DataError(
+                f"{where} does not say what the columns of the table are.",
+                hint="Take the note that was published with the table (its name ends in .note.md), or ask for it.",
+            ) from None
+
+    def schema(self, names: list[str], taxonomies: Mapping[str, Taxonomy]) -> Schema:
+        """The columns of these names as a schema; a taxonomy that is not shipped must be given."""
+        for name in taxonomies:
+            if name not in self.columns or self.columns[name].get("kind") != "taxonomic":
+                coded = [one for one, said in self.columns.items() if said.get("kind") == "taxonomic"]
+                hint = did_you_mean(name, coded) if coded else "Leave it out."
+                raise SchemaError(f"column {name!r} has no taxonomy.", hint=hint)
+        return Schema([_attribute(self.columns[name], taxonomies.get(name)) for name in names])
+
+
+def _attribute(said: Mapping[str, Any], given: Taxonomy | None) -> Attribute:
+    rest = {key: said[key] for key in ("order", "missing", "match", "normalize", "distance") if key in said}
+    if said.get("kind") == "taxonomic":
+        every = said["taxonomy"]
+        rest["taxonomy"] = [(_taxonomy(said["name"], one, given), float(one.get("weight", 1.0))) for one in every]
+        rest["unmapped"] = "as_missing"
+    return Attribute(said["name"], role="quasi_identifier", kind=said.get("kind") or "nominal", **rest)
+
+
+def _taxonomy(column: str, said: Mapping[str, Any], given: Taxonomy | None) -> Taxonomy:
+    if given is None:
+        try:
+            given = Taxonomy.builtin(said["name"])
+        except Exception:
+            raise DataError(
+                f"column {column!r}: the taxonomy {said['name']!r} is not shipped with taxomask.",
+                hint=f"Ask for its file, and name it: --taxonomy {column}=FILE. Or leave the column out of the record.",
+            ) from None
+    if "sha256" in said and taxonomy_hash(given) != said["sha256"]:
+        raise DataError(
+            f"column {column!r}: this is not the taxonomy {said['name']!r} that the table was protected with.",
+            hint=f"Ask for its file, and name it: --taxonomy {column}=FILE.",
+        )
+    return given
+
+
+# --------------------------------------------------------------------------------------- the comparison
+
+
+@dataclass(frozen=True)
+class SeenColumn:
+    """How far the released values of a protected column are from one's own.
+
+    ``nearest`` is the smallest distance as a share of the ranks; ``equal`` and ``near`` are the numbers of candidates
+    with the same value, and with one within 5 % of the ranks. ``bound`` says whether the distance is exact, because the
+    column is a permutation of the original one, or approximate.
+    """
+
+    name: str
+    nearest: float
+    equal: int
+    near: int
+    bound: bool
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a person sees of their own record in a release.
+
+    ``candidates`` are the records with the same values in the columns that were released as collected. ``nearest`` is
+    the smallest distance of a candidate: the largest over the protected columns; ``at_nearest`` candidates have it, and
+    ``near`` lie within 5 % of the ranks in every column. If it is a ``bound``, one's own record was moved at least so
+    far in one of the columns.
+    """
+
+    records: int
+    as_collected: tuple[str, ...]
+    candidates: int
+    columns: tuple[SeenColumn, ...]
+    nearest: float
+    at_nearest: int
+    near: int
+    bound: bool
+    linked: bool
+    left_out: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = []
+        if self.as_collected:
+            lines.append(
+                f"{self.candidates:,} of {self.records:,} records have your values in {', '.join(self.as_collected)}, "
+                "which were released as they were collected; these are compared."
+            )
+        for one in self.columns:
+            exactly = "exactly" if one.bound else "about"
+            lines.append(
+                f"{one.name}: {one.equal:,} have your value, {one.near:,} one within 5 % of the ranks; the nearest is "
+                f"{exactly} {100 * one.nearest:.2g} % of the ranks away."
+            )
+        moved = f"{100 * self.nearest:.2g} % of the ranks"
+        many = "record does" if self.at_nearest == 1 else "records do"
+        lines.append(
+            f"In all columns together the nearest differs by {moved} in the column where it differs most: "
+            f"{self.at_nearest:,} {many}, {self.near:,} lie within 5 %."
+        )
+        if not self.linked:
+            lines.append("The records of this table were made anew: none of them is yours.")
+        elif self.bound:
+            lines.append(f"A bound: if your record is in the table, it was moved by at least {moved} in one column.")
+        else:
+            lines.append(
+                "An approximation: not every column is a permutation of the original one in which your value occurs."
+            )
+        if self.left_out:
+            lines.append(f"Not compared: {', '.join(self.left_out)}.")
+        return "\n".join(lines)
+
+
+def verify_record(
+    table: Any, record: Mapping[str, Any], public: PublicTable, taxonomies: Mapping[str, Taxonomy]
+) -> Seen:
+    """Compare one's own record with a released table, a pyarrow table whose categories are text.
+
+    Columns released as collected must be equal. In protected ones the distance of a released value is the number of
+    ranks between it and one's own, in the order in which permuting methods rank values, as a share of all. It is the
+    smallest that ties allow. A released cell without a value may have been anybody's, and counts as 0.
+
+    References
+    ----------
+    Domingo-Ferrer, Muralidhar (2016), New directions in anonymization: permutation paradigm, verifiability by subjects
+    and intruders, transparency to users, arXiv 1501.04186.
+    """
+    names = _compared(table, record, public)
+    schema = public.schema(names, {name: one for name, one in taxonomies.items() if name in names})
+    released = Microdata.from_frame(table.select(names), schema)
+    mine = Microdata.from_frame(_one_row(table, {name: record[name] for name in names}), schema)
+    protected = [name for name in names if "protected" in public.columns[name]]
+    left_out = [name for name in protected if mine.columns[name].missing[0]]
+    if len(left_out) == len(protected):
+        every = [name for name, said in public.columns.items() if "protected" in said]
+        raise DataError(
+            "the record has no value in a protected column that the table knows.",
+            hint=f"Give your own values of {listing(every)}.",
+        )
+    as_collected = [name for name in names if name not in protected] if public.linked else []
+    own = np.ones(released.n, dtype=np.bool_)
+    for name in as_collected:
+        theirs, yours = alike(released.columns[name], mine.columns[name])
+        own &= theirs.same(yours.take(np.zeros(released.n, dtype=np.int64)))
+    if not own.any():
+        raise DataError(
+            f"no record of the table has your values in {', '.join(as_collected)}, which were released as they were "
+            "collected.",
+            hint="Your record is not in this table, or its values are spelled differently; leave these columns out to "
+            "compare the others.",
+        )
+    seen, largest, exact = [], np.zeros(int(own.sum())), public.linked
+    for name in protected:
+        if name in left_out:
+            continue
+        away, found = _away(released.columns[name], mine.columns[name])
+        bound = public.linked and found and public.columns[name]["protected"] == "permuted"
+        away = away[own]
+        seen.append(SeenColumn(name, float(away.min()), int((away == 0).sum()), int((away <= NEAR).sum()), bound))
+        largest, exact = np.maximum(largest, away), exact and bound
+    nearest = float(largest.min())
+    return Seen(
+        released.n,
+        tuple(as_collected),
+        len(largest),
+        tuple(seen),
+        nearest,
+        int((largest <= nearest + 1e-12).sum()),
+        int((largest <= NEAR).sum()),
+        exact,
+        public.linked,
+        tuple(left_out),
+    )
+
+
+def _compared(table: Any, record: Mapping[str, Any], public: PublicTable) -> list[str]:
+    """The columns that both the record and the table have."""
+    for name in record:
+        if name not in public.columns:
+            raise DataError(
+                f"the record has a column {name!r}, which the table does not have.",
+                hint=did_you_mean(name, public.columns),
+            )
+        if isinstance(record[name], list | dict):
+            raise DataError(f"the value of {name!r} is a list.", hint="Give one value for each column.")
+    absent = [name for name in record if name not in table.column_names]
+    if absent:
+        raise DataError(f"the table has no column {listing(absent)}.", hint="Take the note of this very table.")
+    return [name for name in table.column_names if name in record]
+
+
+def _one_row(table: Any, record: Mapping[str, Any]) -> Any:
+    """The record as a table whose columns have the types of the release."""
+    import pyarrow as pa
+
+    columns = {}
+    for name, value in record.items():
+        dtype = table.schema.field(name).type
+        if value is None:
+            columns[name] = pa.nulls(1, dtype)
+        elif is_temporal(dtype):
+            try:
+                columns[name] = pa.array([str(value)]).cast(dtype)
+            except pa.ArrowInvalid:
+                raise DataError(f"{name}: {value!r} is no {dtype}.", hint="Write it as in the table.") from None
+        elif isinstance(value, int | float) and not isinstance(value, bool) and not pa.types.is_string(dtype):
+            columns[name] = pa.array([float(value)])
+        else:
+            columns[name] = pa.array([spell(value)])
+    return pa.table(columns)
+
+
+def _away(released: Column, mine: Column) -> tuple[Float, bool]:
+    """How many ranks each released value is from one's own, as a share of all, and whether that value occurs."""
+    theirs, yours = alike(released, mine)
+    if isinstance(theirs, ContinuousColumn):
+        z, x = theirs.numbers(), float(yours.numbers()[0])
+    else:
+        of_all, of_mine = places(theirs, yours)
+        z, x = np.where(of_all < 0, np.nan, of_all.astype(np.float64)), float(of_mine[0])
+    present = ~np.isnan(z)
+    ordered = np.sort(z[present])
+    low, high = float(np.searchsorted(ordered, x, "left")) + 1, float(np.searchsorted(ordered, x, "right"))
+    found = high >= low
+    if not found:
+        low = high = high + 0.5
+    first, last = np.searchsorted(ordered, z[present], "left") + 1, np.searchsorted(ordered, z[present], "right")
+    away = np.zeros(len(z))
+    away[present] = np.maximum(np.maximum(first - high, low - last), 0) / max(len(ordered) - 1, 1)
+    return away, found
