@@ -162,6 +162,7 @@ def test_one_and_four_workers(
     case: str,
 ) -> None:
     for number, workers in enumerate((one_worker, four_workers)):
+        (tmp_path / str(number)).mkdir()
         same(done[case], on_engine(workers, parquet, CASES[case], f"{tmp_path}/{number}/out/", schema=schema_of(case)))
 
 
