@@ -106,12 +106,16 @@ def attributes(times: int = 1) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run took, the hash of what it wrote, and how many of its workers were killed."""
+    """What a run took, the hash of what it wrote, and how many of its workers were killed.
+
+    ``peak`` is the most memory of all processes together, ``worker`` that of the largest worker of a cluster, in GB.
+    """
 
     digest: str
     cpu: float
     seconds: float
     peak: float
+    worker: float
     killed: int
     error: str = ""
 
@@ -141,7 +145,8 @@ def watched(command: list[str], kill: random.Random | None = None) -> Run:
     if process.returncode and not (kill and process.returncode == 2):
         sys.exit(f"{' '.join(command)} ended with {process.returncode}:\n{said}")
     error = said.strip() if process.returncode or "Traceback" in said else ""
-    return Run(printed.strip(), _cpu() - before, time.time() - started, max(peaks, default=0.0), len(killed), error)
+    peak, worker = (max((one[place] for one in peaks), default=0.0) for place in (0, 1))
+    return Run(printed.strip(), _cpu() - before, time.time() - started, peak, worker, len(killed), error)
 
 
 def _cpu() -> float:
@@ -150,12 +155,12 @@ def _cpu() -> float:
 
 
 @contextlib.contextmanager
-def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[float], list[int]]]:
+def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[tuple[float, float]], list[int]]]:
     """The memory of a process and all below it in GB, twice a second; with ``kill``, one to three workers are killed.
 
     The first is killed while it starts or soon after. More would leave no time for another to start where many run.
     """
-    peaks: list[float] = []
+    peaks: list[tuple[float, float]] = []
     killed: list[int] = []
     stop = threading.Event()
 
@@ -164,7 +169,9 @@ def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[float
         while not stop.wait(0.05 if kill else 0.5):
             family = list(_family(pid))
             if not kill:
-                peaks.append(sum(_memory(one) for one in family) / 1e6)
+                found = {one: _memory(one) / 1e6 for one in family}
+                workers = [one for one in family if b"spawn_main" in _command(one)]
+                peaks.append((sum(found.values()), max((found[one] for one in workers), default=0.0)))
                 continue
             workers = [one for one in family if b"spawn_main" in _command(one)]
             if workers and due is None:
@@ -208,7 +215,8 @@ def _command(pid: int) -> bytes:
 
 
 def show(name: str, engine: str, run: Run, beside: str = "") -> None:
-    facts = f"CPU {run.cpu:7.1f} s   wall {run.seconds:6.1f} s   peak {run.peak:5.2f} GB   {run.digest}   {beside}"
+    memory = f"peak {run.peak:5.2f} GB, worker {run.worker:5.2f}"
+    facts = f"CPU {run.cpu:7.1f} s   wall {run.seconds:6.1f} s   {memory}   {run.digest}   {beside}"
     print(f"{name:20} {engine:28} {facts}", flush=True)
 
 

@@ -45,7 +45,10 @@ def test_values_and_percentiles_by_hand() -> None:
     assert ages(top=100, bottom={"age": 15}) == [15, 20, 30, 40, 50, 60, 70, 80, 90, 100]
     release = tm.protect(table, AGE, tm.TopBottomCoding(top=90, bottom=10))
     assert release.notes[0] == "age: 1 values set to the upper limit, 1 to the lower one."
-    assert release.promise[-1].promise == "every value of age is between 20 and 90"
+    assert release.promise[-1].promise == "every value of age is between two limits"  # which are values of people
+    assert release.promise[-1].found == "0 outside 20 and 90"
+    given = tm.protect(table, AGE, tm.TopBottomCoding(top={"age": 85}))
+    assert given.promise[-1].promise == "every value of age is at most 85"
 
 
 def test_categories_by_name(discharges: pa.Table, discharge_schema: tm.Schema) -> None:

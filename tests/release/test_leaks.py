@@ -248,7 +248,7 @@ def test_a_plan_stops_and_accepts_on_every_engine(tmp_path: Path, engine: str) -
     assert [str(one) for one in done.release.accepted] == ["text: public"]
     expected = tm.protect(table, done.release.original.schema, tm.Microaggregation(5), seed=3,
                           accept=[{"columns": ["text"], "reason": "public"}])  # fmt: skip
-    assert done.release.promise == expected.promise
+    assert done.release.promise[:-1] == expected.promise  # and what the file holds beside its cells
 
 
 def test_a_limit_on_who_stands_alone(tmp_path: Path) -> None:

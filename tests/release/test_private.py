@@ -42,6 +42,43 @@ def test_the_audit_begins_with_saying_that_it_is_private(tmp_path: Path) -> None
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_pages_and_json_begin_with_saying_that_they_are_private(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from taxomask.cli import main
+    from taxomask.microdata.files import write_table
+
+    write_table(TABLE, tmp_path / "in.csv")
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        "data: in.csv\nattributes: [{name: age, role: quasi_identifier, kind: continuous}]\n"
+        "method: {name: microaggregation, k: 2}\ncompare: [{name: microaggregation, k: 2}]\n"
+    )
+    out, page, report = (str(tmp_path / name) for name in ("out.csv", "map.html", "report.html"))
+    commands = [
+        ["inspect", str(tmp_path / "in.csv"), "--json"],
+        ["protect", "--plan", str(plan), "-o", out, "--report", report, "--json"],
+        ["evaluate", str(tmp_path / "in.csv"), out, "--plan", str(plan), "--json"],
+        ["compare", "--plan", str(plan), "-o", page, "--json"],
+    ]
+    for command in commands:
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert not ended.value.code
+        assert next(iter(json.loads(capsys.readouterr().out))) == "private"
+    for path in (page, report):
+        text = Path(path).read_text()
+        assert "Private" in text.partition("\n")[0]
+        assert text.partition("<main>")[2].lstrip().startswith('<p class="soft"><b>Private.</b>')
+
+
+def test_the_note_gives_no_limits_that_are_values_of_people(tmp_path: Path) -> None:
+    done = tm.protect(TABLE, SCHEMA, tm.TopBottomCoding(top=70, bottom=20)).write(tmp_path / "out.csv")
+    note = done.note.read_text()
+    assert "every value of age is between two limits" in note
+    assert not any(str(age) in note for age in TABLE["age"].to_pylist())
+
+
 def test_the_cache_of_comparisons_is_its_owners(tmp_path: Path) -> None:
     compare(TABLE, SCHEMA, [tm.Microaggregation(2)], cache=tmp_path / "kept", workers=1)
     assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o700

@@ -119,6 +119,8 @@ class _Child:
             kind, content = pickle.load(self.told)
         except (EOFError, pickle.UnpicklingError):
             raise self.broken() from None
+        except Exception as error:  # what a damaged file says of itself can be sent, but not be made here
+            raise BrokenDownError(f"{type(error).__name__}: {error}") from None
         self.resting = kind != "batches"
         if kind == "error":
             raise content

@@ -10,7 +10,7 @@ import typer
 from ..errors import PlanError
 from .files import check_free
 from .protect import Attackers, Household, Person, PlanFile, Quiet, named
-from .show import print_json, print_meanings, print_table, progress_bar
+from .show import print_meanings, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from ..comparison import Choice, RUMap
@@ -69,7 +69,7 @@ def compare(
     best = found.best(risk, disclosure) if risk is not None or disclosure is not None else None
     if json:
         choice = {"method": best.point.label, "reason": best.reason} if best else None
-        print_json({**found.to_dict(), "best": choice})
+        print_private_json({**found.to_dict(), "best": choice})
     elif not quiet:
         _print(found, best, output)
 

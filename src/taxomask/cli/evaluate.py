@@ -10,7 +10,7 @@ import typer
 from ..errors import DataError
 from .files import check_free
 from .protect import Attackers, Household, Person, PlanFile, PopulationSize, Quiet, SamplingWeight, named
-from .show import attack_rows, print_figures, print_json, print_table, progress_bar
+from .show import attack_rows, print_figures, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,7 +90,7 @@ def evaluate(
     if records is not None:
         _write_records(records, found)
     if json:
-        return print_json({"private": "for the custodian alone: computed from the original table", **found.to_dict()})
+        return print_private_json(found.to_dict())
     if quiet:
         return None
     print(f"{protected} against {original}")

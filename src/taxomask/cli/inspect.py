@@ -11,7 +11,7 @@ from ..errors import DataError
 from .files import check_free, write_text
 from .protect import Household, Person, PopulationSize, Quiet, SamplingWeight
 from .risk import show_risk
-from .show import print_json, print_table, print_text
+from .show import print_private_json, print_table, print_text
 
 if TYPE_CHECKING:
     from ..microdata import Microdata, Schema
@@ -77,7 +77,7 @@ def inspect(
     if json and risk:
         return show_risk(source.where, _coded(source.read(), schema), quiet=quiet, json=True)
     if json:
-        return print_json({"rows": rows, "undecided": list(schema.undecided), **schema.to_dict()})
+        return print_private_json({"rows": rows, "undecided": list(schema.undecided), **schema.to_dict()})
     if quiet:
         return None
     print_text(f"{source.where}: {rows:,} rows, {len(schema)} columns")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .show import print_facts, print_json, progress_bar
+from .show import print_facts, print_private_json, progress_bar
 
 __all__ = [
     "Attackers", "Household", "Person", "PlanFile", "PopulationSize", "Quiet", "SamplingWeight", "named", "protect",
@@ -87,7 +87,7 @@ def protect(
         outcome = run(read, data=data, output=output, report=report, force=force, practice=practice, progress=progress)
     written = outcome.publication
     if json:
-        return print_json(
+        return print_private_json(
             {
                 "tables": list(written.tables),
                 "audit": str(written.audit),

@@ -18,11 +18,17 @@ __all__ = [
     "print_figures",
     "print_json",
     "print_meanings",
+    "print_private_json",
     "print_table",
     "print_text",
     "progress_bar",
     "share",
 ]
+
+
+def print_private_json(value: Mapping[str, Any]) -> None:
+    """Print JSON that was computed from the original table; its first key says that it is private."""
+    print_json({"private": "for the custodian alone: computed from the original table", **value})
 
 
 def print_json(value: Any) -> None:

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..errors import DataError, did_you_mean
-from .show import print_facts, print_json, print_table, share
+from .show import print_facts, print_json, print_private_json, print_table, share
 
 if TYPE_CHECKING:
     from ..microdata.coverage import Coverage
@@ -103,7 +103,7 @@ def check(
     opened = _open(taxonomy, format, root, parent)
     found = coverage(values, opened, match=_match(match), normalize=steps, missing=("", *(missing or ())))
     if json:
-        print_json({"file": str(data), "column": column, "match": match, "normalize": steps, **found.to_dict()})
+        print_private_json({"file": str(data), "column": column, "match": match, "normalize": steps, **found.to_dict()})
     else:
         _print_coverage(data, column, match, steps, found)
     if not found.complete:

@@ -88,12 +88,16 @@ class TopBottomCoding(Method):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         limits, risk, known = self._limits(data), self._risk, data.schema.quasi_identifiers
         only = () if risk is None else (OnlyAtRisk(risk, known, tuple(limits)),)
-        bounds = (Bounds(name, low, high, risk) for name, (low, high) in limits.items())
+        bounds = (Bounds(name, low, high, risk, self._chosen(name)) for name, (low, high) in limits.items())
         return *only, MissingStays(tuple(limits)), *bounds
 
     @property
     def _risk(self) -> float | None:
         return None if self.records is None else self.records["risk"]
+
+    def _chosen(self, name: str) -> bool:
+        """Whether the limits of an attribute were given as values; percentiles are values of people."""
+        return all(limit is None or (isinstance(limit, Mapping) and name in limit) for limit in (self.top, self.bottom))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return tuple(self._limits(data))
@@ -124,12 +128,14 @@ class Bounds(Promise):
     """Every number (or position of an ordered category) of the attribute lies between two limits.
 
     With ``risk``, those of records that were found with a greater chance by all quasi-identifiers.
+    What is promised is published: it names limits that were ``chosen``, and not those that are values of the table.
     """
 
     attribute: str
     low: float
     high: float
     risk: float | None = None
+    chosen: bool = True
 
     def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
         if name != self.attribute:
@@ -146,11 +152,10 @@ class Bounds(Promise):
         column = original.columns[self.attribute]
         limits = [_written(column, limit) for limit in (self.low, self.high) if np.isfinite(limit)]
         between = "between " if len(limits) == 2 else "at least " if np.isfinite(self.low) else "at most "
-        return Check(
-            f"every value of {self.attribute}{whose} is {between}{' and '.join(limits)}" if limits else "no limit",
-            outside == 0,
-            f"{outside:,} outside",
-        )
+        named = " and ".join(limits) if self.chosen else "two limits" if len(limits) == 2 else "a limit"
+        found = f"{outside:,} outside" if self.chosen else f"{outside:,} outside {' and '.join(limits)}"
+        promise = f"every value of {self.attribute}{whose} is {between}{named}" if limits else "no limit"
+        return Check(promise, outside == 0, found)
 
 
 def _aimed(data: Microdata, risk: float | None) -> NDArray[np.bool_]:

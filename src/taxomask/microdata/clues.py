@@ -76,7 +76,7 @@ def _missing_numbers(look: Frequent, chosen: list[int]) -> set[int]:
     texts = [look.spellings[i] for i in chosen]
     if not chosen or not are_numbers([look.values[i] for i in chosen], texts):
         return set()
-    numbers = {i: float(text) for i, text in zip(chosen, texts, strict=True)}
+    numbers = {i: float(text.strip()) for i, text in zip(chosen, texts, strict=True)}
     found = {i for i, number in numbers.items() if number in _MISSING_NEGATIVES}
     others = [number for i, number in numbers.items() if i not in found]
     if not others or min(others) < 0:

@@ -28,7 +28,7 @@ from .leaders import with_leaders
 __all__ = ["draft_plan", "draft_schema"]
 
 _HEAD = """\
-# A draft for {data}, from names and values. Check every role before you use it:
+# Private: its comments tell of values. A draft for {data}, from names and values. Check every role before you use it:
 #   undecided         not recognised, for you to decide: nothing is released while there is one. They come first
 #   identifier        names a person; never released
 #   quasi_identifier  others may know it, so it could lead to a person; protected

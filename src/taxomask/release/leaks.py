@@ -149,7 +149,7 @@ def _where_looked(identifiers: Sequence[str], names: Sequence[str], groups: Sequ
         return f"{what}, as whole values of text only, since records are not those of the original"
     return (
         f"{what}: in the same row as value, in a text or a list, whatever case, spaces, leading zeros and affixes, or "
-        "+ c or × c; and as whole values of text in any row"
+        "+ c or × c, and for three of its digits or more; and as whole values of text in any row"
     )
 
 

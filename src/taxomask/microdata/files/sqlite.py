@@ -47,7 +47,7 @@ class _Sqlite(Source):
         try:
             with self._connect() as connection:
                 yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: a name of a column is damaged
             raise DataError(f"{self._address} cannot be read: {error}.", hint="Check the file and the table.") from None
 
     def _column(self, name: str) -> str:

@@ -118,13 +118,13 @@ def test_what_is_guessed_of_people_outside_is_no_disclosure() -> None:
 
 
 def test_homogeneity() -> None:
-    """Classes {0, 1}, {2, 3}, {4}: the first has one value; in the second two; the third is a record by itself."""
+    """Classes {0, 1}, {2, 3}, {4}: the first has one value; the second two; the third is a record by itself."""
     before = {"a": [0, 1, 10, 11, 20], "secret": [5, 5, 6, 7, 8]}
     found = attacked(before, before | {"a": [0, 0, 10, 10, 20]})
     one = found.attackers.homogeneity
-    assert one.chances.tolist() == [1, 1, 0, 0, 1]
-    # dealt at random: the single record always, a pair of records with the chance that both are the two fives
-    assert one.share.baseline == pytest.approx((1 + 2 * 2 * (2 / 5 * 1 / 4)) / 5)
+    assert one.chances.tolist() == [1, 1, 0, 0, 0]
+    # dealt at random: a pair of records with the chance that both are the two fives
+    assert one.share.baseline == pytest.approx(2 * 2 * (2 / 5 * 1 / 4) / 5)
     moved = attacked(before, {"a": [0, 0, 10, 10, 20], "secret": [6, 6, 5, 7, 5]})
     assert moved.attackers.homogeneity.chances.tolist() == [0, 0, 0, 0, 0]  # a class of one value, which is not theirs
 

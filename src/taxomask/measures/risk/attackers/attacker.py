@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -115,7 +116,8 @@ def found_with(tables: Tables, rows: Whole, chances: Float, how: str) -> Attack:
     np.maximum.at(each, place, chances)
     said = f" A random {len(rows):,} of {n:,} records were looked for." if len(rows) < n else ""
     guess = 1 / max(int(units.max(initial=0)) + 1, 1)
-    found = Attack(Rate.of(float(each.sum()), len(each), guess), how + said, len(rows), every)
+    hits = math.fsum(each.tolist())  # exactly rounded: ten times 1/10 is 1, and a limit of 1/k can be kept to
+    found = Attack(Rate.of(hits, len(each), guess), how + said, len(rows), every)
     if data.people is None or data.households is None:
         return found
     first = rows[np.unique(place, return_index=True)[1]]  # a record of each person

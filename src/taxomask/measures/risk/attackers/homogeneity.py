@@ -22,13 +22,17 @@ def _homogeneity(tables: Tables, _: Progress | None) -> Attack:
 
 
 def _disclosed(tables: Tables, classes: np.ndarray, name: str) -> Attack:
-    """The records whose class has one value only, which is their own; the guess: classes dealt at random."""
+    """The records whose class of several has one value only, which is their own; the guess: classes dealt at random.
+
+    A record that is alone in its class is no matter of homogeneity: who finds it knows its value.
+    """
     (before, after), _ = confidential_codes([data.columns[name] for data in tables.both], None, 5.0)
     sizes, values = np.bincount(classes), after + 1
     pairs = np.unique(classes * (values.max() + 1) + values)
-    single = np.bincount(pairs // (values.max() + 1), minlength=len(sizes)) == 1
+    single = (np.bincount(pairs // (values.max() + 1), minlength=len(sizes)) == 1) & (sizes > 1)
     own = (before == after) & (before >= 0)
-    guess = alike_by_chance(np.bincount(values), sizes) * float(own.mean())
+    alone = float((sizes == 1).sum()) / len(classes)  # which are alike for sure
+    guess = max(alike_by_chance(np.bincount(values), sizes) - alone, 0.0) * float(own.mean())
     how = f"{name}, known of everybody in a class whose records all have the same."
     chances = (single[classes] & own).astype(float)
     return Attack(Rate.of(float(chances.sum()), len(chances), guess), how, len(chances), chances)
@@ -37,7 +41,7 @@ def _disclosed(tables: Tables, classes: np.ndarray, name: str) -> Attack:
 HOMOGENEITY = Attacker(
     "homogeneity",
     title="classes with one confidential value",
-    about="The share of records in classes whose released confidential values are all the same, and their own.",
+    about="The share of records in classes of several whose released confidential values are all the same, and theirs.",
     knows="To which class of records that look alike everybody belongs.",
     after="confidential",
     compute=_homogeneity,

@@ -21,7 +21,7 @@ from .linking import linked, one_to_one
 __all__ = ["INFORMED", "repetitions_of"]
 
 REPETITIONS = 50  # of the method, at most
-RECORDS = 100_000  # that are masked in all repetitions together; two repetitions at least
+RECORDS = 50_000  # that are masked in all repetitions together; two repetitions at least
 LARGEST = 1_000_000  # records up to which a method is repeated
 
 
@@ -29,7 +29,7 @@ def repetitions_of(n: int) -> int:
     """How often a method is repeated on a table: it depends on nothing but its length.
 
     >>> [repetitions_of(n) for n in (100, 5_000, 1_000_000)]
-    [50, 20, 2]
+    [50, 10, 2]
     """
     return max(min(RECORDS // max(n, 1), REPETITIONS), 2)
 
@@ -125,7 +125,7 @@ INFORMED = Attacker(
     about="The share of records linked rightly by somebody who knows the method and its parameters, but not the seed.",
     knows="The original quasi-identifiers of everybody, the method and its parameters; not the seed.",
     compute=_informed,
-    seconds=lambda tables: 3e-9 * tables.n * min(tables.n, 5_000) * tables.known + 1e-5 * max(tables.n, 100_000),
+    seconds=lambda tables: 3e-9 * tables.n * min(tables.n, 5_000) * tables.known + 2e-5 * max(2 * tables.n, RECORDS),
     columns=Role.QUASI_IDENTIFIER,
     needs_links=True,
     needs_method=True,
