@@ -6,6 +6,7 @@ from .aggregate import Groups, Ordinal, aggregate
 from .blocks import median_cuts, members, with_enough
 from .closeness import enough_strata, exchange, from_strata
 from .line import Order, along_one_column, optimal_groups
+from .lower_bound import least_loss, loss_of_means
 from .mdav import check_enough, mdav, several
 from .merging import Violation, merge_until
 from .refine import Refinement, refine
@@ -22,6 +23,8 @@ __all__ = [
     "enough_strata",
     "exchange",
     "from_strata",
+    "least_loss",
+    "loss_of_means",
     "mdav",
     "median_cuts",
     "members",
