@@ -101,6 +101,7 @@ def test_everything_is_plain_and_complete(tmp_path: Path) -> None:
         "utility",
         "risk",
         "attackers",
+        "records_at_risk",
         "papers",
     }
     assert found.to_frame().num_rows > 50

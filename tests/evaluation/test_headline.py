@@ -114,6 +114,7 @@ def test_every_method_says_beforehand_what_it_protects() -> None:
         "group_permutation": {"k": 2},
         "individual_ranking": {"k": 2},
         "suppression": {"k": 2},
+        "semantic_noise": {"epsilon": {"dx": 1.0}},
         "rank_swapping": {"k": 2},
         "distributional_swapping": {"k": 2, "attributes": ["dx", "grade"]},
         "numerical_swapping": {"k": 2, "attributes": ["age", "pay"]},

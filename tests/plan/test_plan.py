@@ -65,6 +65,7 @@ output: {path: out.parquet, keep_order: true}
 def test_every_method_can_be_written_and_read() -> None:
     values = {
         "k": 3, "inner": tm.Microaggregation(3), "methods": (tm.Rounding(5),), "level": 1, "base": 5, "top": 95,
+        "epsilon": 8.0,
     }  # fmt: skip
     for kind in METHODS.values():
         method = kind(**{one.name: values[one.name] for one in dataclasses.fields(kind) if one.name in values})

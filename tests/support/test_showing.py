@@ -72,6 +72,7 @@ def methods(names: list[str]) -> list[Any]:
         "individual_ranking": {"k": 5, "attributes": names},
         "group_permutation": {"k": 5, "attributes": names, "algorithm": "refined", "steps": 100},
         "suppression": {"k": 5, "importance": names},
+        "semantic_noise": {"epsilon": dict.fromkeys(names, 8.0)},
         "recoding": {"level": dict.fromkeys(names, 3)},
         "rounding": {"base": dict.fromkeys(names, 3)},
         "top_bottom_coding": {"top": dict.fromkeys(names, 3)},

@@ -20,6 +20,7 @@ from ..microdata.files import Folder, Source, in_types, is_address, open_table, 
 from ..microdata.frames import Frame
 from ..microdata.microdata import after_drop, check_described
 from ..microdata.people import Owners
+from ..microdata.schema import made_from_frame
 from .files import Files
 from .scratch import Scratch
 
@@ -47,7 +48,11 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
         raise DataError(f"{source.where} has columns but no rows.", hint="Check that it is complete.")
     frame = given.frame(source, empty=True)
     check_described(frame, schema)
-    schema = engine.run(Schema.with_taxonomies_of, schema, given.frame(source), what="reading taxonomies")
+    schema = schema.with_own_taxonomies(
+        lambda made_from, missing: engine.run(
+            made_from_frame, given.frame(source), made_from, missing, what="making a taxonomy"
+        )
+    )
     engine.scratch.introduce(schema)
     described = [one for one in schema.values() if one.kind is not None and one.role != Role.IDENTIFIER]
     coded = engine.map(code, [(given.frame(source), one) for one in described], "coding")

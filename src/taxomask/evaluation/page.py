@@ -384,11 +384,11 @@ def _measures(evaluation: Evaluation) -> dict[str, Any]:
         _row(HEADLINE["score"].title, "Score", values["headline"]["score"], about=HEADLINE["score"].about),
         _row("disclosure risk", "DR", disclosure["value"], about=disclosure["meaning"]),
     ]
-    rows += _told_once(
-        (title, (one.paper or "–", value), one.about)
+    rows += [
+        _row(title, one.paper or "–", value, about=one.about)
         for where, title, one, value in evaluation.figures()
         if where not in _IN_TABLES
-    )
+    ]
     return {
         "title": "Every measure, with its name in the papers",
         "about": "Of losses 0 is none. But for the loss itself they are over all columns, untouched ones included.",

@@ -60,10 +60,13 @@ class Transition:
         return self.rows(np.arange(len(self.values)))
 
     def likelihood(self, originals: Numbers, released: Numbers) -> Float:
-        """P(released | original) of pairs of values by number; 0 for a value that cannot be there (-1)."""
-        a, b = self.classes[originals], self.classes[released]
+        """P(released | original) of pairs of values by number; 0 for one that cannot be there (below 0)."""
+        there = (originals >= 0) & (released >= 0)
+        if not there.any():
+            return np.zeros(there.shape)
+        a, b = self.classes[np.maximum(originals, 0)], self.classes[np.maximum(released, 0)]
         found = self.between[a, b] + np.where(originals == released, self.kept[a], 0.0)
-        return np.where((originals >= 0) & (released >= 0), found, 0.0)
+        return np.where(there, found, 0.0)
 
     def numbers(self, column: Column) -> Numbers:
         """The number of the value in each cell of a column; -1 where it is none of them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
@@ -22,7 +23,7 @@ from .follow import Followed, followed
 from .frames import Frame
 from .numeric import is_text, write_numbers
 from .people import NOBODY, Owners
-from .schema import Schema
+from .schema import Schema, made_from_frame
 
 __all__ = ["Microdata", "after_drop", "check_described"]
 
@@ -87,7 +88,7 @@ class Microdata:
         """Code a pandas, polars or pyarrow table as a schema says."""
         source = Frame(frame)
         check_described(source, schema)
-        schema = schema.with_taxonomies_of(source)
+        schema = schema.with_own_taxonomies(partial(made_from_frame, source))
         coded = {
             name: code(source, attribute)
             for name, attribute in schema.items()

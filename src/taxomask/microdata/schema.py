@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from numbers import Integral
@@ -22,7 +22,7 @@ from .yaml_file import read_yaml
 if TYPE_CHECKING:
     from .frames import Frame
 
-__all__ = ["ABOUT_PEOPLE", "MissingPerson", "Schema"]
+__all__ = ["ABOUT_PEOPLE", "MissingPerson", "Schema", "made_from_frame"]
 
 MissingPerson = Literal["together", "each"]
 ABOUT_PEOPLE = {
@@ -270,9 +270,12 @@ class Schema(Mapping[str, Attribute]):
                     if there.kind is None and there.follows is None and there.role in (Role.UNDECIDED, Role.OTHER):
                         self._attributes[other] = dataclasses.replace(there, role=Role.OTHER, follows=name)
 
-    def with_taxonomies_of(self, frame: Frame) -> Schema:
-        """The schema with the taxonomies that are made from a table; itself if there are none."""
-        changed = [_with_taxonomies_of(frame, one) for one in self.values()]
+    def with_own_taxonomies(self, make: Callable[[FromColumns, tuple[str, ...]], Taxonomy]) -> Schema:
+        """The schema with the taxonomies that are made from the table itself; the same schema if there are none.
+
+        ``make`` is given the columns and what means missing in them; see `made_from_frame`.
+        """
+        changed = [_with_own_taxonomies(one, make) for one in self.values()]
         return self if all(a is b for a, b in zip(changed, self.values(), strict=True)) else self.of(changed)
 
     # ----------------------------------------------------------------------------------- people
@@ -369,19 +372,22 @@ class Schema(Mapping[str, Attribute]):
         return digest.hexdigest()
 
 
-def _with_taxonomies_of(frame: Frame, attribute: Attribute) -> Attribute:
-    """The attribute with the taxonomies that are made from columns of the table; itself if there are none."""
-    missing = [spell(one) for one in attribute.missing]
-    found: list[tuple[Source, float]] = []
-    for source, weight in attribute.sources:
-        if isinstance(source, FromColumns):
-            columns = {name: frame.distinct(name) for name in source.every}
-            levels = {name: Level(one.spellings, one.codes).without(missing) for name, one in columns.items()}
-            found.append((Taxonomy.from_levels(source, levels), weight))
-        else:
-            found.append((source, weight))
-    made = any(new is not old for (new, _), (old, _) in zip(found, attribute.sources, strict=True))
-    return dataclasses.replace(attribute, taxonomy=found) if made else attribute
+def made_from_frame(frame: Frame, made_from: FromColumns, missing: tuple[str, ...]) -> Taxonomy:
+    """The taxonomy that columns of a table are."""
+    columns = {name: frame.distinct(name) for name in made_from.every}
+    levels = {name: Level(one.spellings, one.codes).without(missing) for name, one in columns.items()}
+    return Taxonomy.from_levels(made_from, levels)
+
+
+def _with_own_taxonomies(attribute: Attribute, make: Callable[[FromColumns, tuple[str, ...]], Taxonomy]) -> Attribute:
+    if not any(isinstance(source, FromColumns) for source, _ in attribute.sources):
+        return attribute
+    missing = tuple(spell(one) for one in attribute.missing)
+    found = [
+        (make(source, missing) if isinstance(source, FromColumns) else source, weight)
+        for source, weight in attribute.sources
+    ]
+    return dataclasses.replace(attribute, taxonomy=found)
 
 
 def _there(attribute: Attribute) -> Iterator[tuple[Taxonomy, float]]:

@@ -77,7 +77,7 @@ def averaged(columns: dict[str, list[str]], k: int) -> tuple[tm.Microdata, tm.Mi
     schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in columns])
     frame = pa.table({name: [float(value) for value in values] for name, values in columns.items()})
     original = tm.Microdata.from_frame(frame, schema)
-    method, rng = tm.Microaggregation(k), np.random.default_rng(0)
+    method, rng = tm.Microaggregation(k, algorithm="mdav"), np.random.default_rng(0)
     groups = method.groups(original, rng).numbers
     records = list(zip(*(map(Fraction, values) for values in columns.values()), strict=True))
     inside = [[one for one, group in zip(records, groups, strict=True) if group == number] for number in groups]
