@@ -52,7 +52,8 @@ def test_the_same_release_or_the_same_error(
             return
         release = _protect(local, data, method)
         assert read_table(Path(name) / "out").equals(expected.data)
-        assert (release.promise, release.notes) == (expected.promise, expected.notes)
+        assert set(expected.promise) <= set(release.promise)  # a file is looked at in more ways than a table
+        assert release.notes == expected.notes
 
 
 def _protect(workers: Threads, data: Path, method: Method) -> tm.Release:
