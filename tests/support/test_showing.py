@@ -127,7 +127,7 @@ def check(one: Any) -> None:
 
 def test_a_line_says_what_matters() -> None:
     assert repr(made()["Release"]) == "<Release of 40 records by microaggregation: age protected, 7 of 7 promises hold>"
-    assert repr(made()["Evaluation"]).startswith("<Evaluation of 40 records: risk 0.2, loss ")
+    assert repr(made()["Evaluation"]).startswith("<Evaluation of 40 records: risk 0.2, attacker nearest, disclosure ")
     assert repr(tm.Microaggregation(5)) == "Microaggregation(k=5)"
     assert repr(tm.Noise()) == "Noise()"
     assert repr(made()["Attribute"]).endswith(": other, ordinal, 99 categories in order>")
