@@ -22,6 +22,7 @@ __all__ = ["INFORMED", "repetitions_of"]
 
 REPETITIONS = 50  # of the method, at most
 RECORDS = 50_000  # that are masked in all repetitions together; two repetitions at least
+SEARCHES = 4  # repetitions of a method that searches for long
 LARGEST = 1_000_000  # records up to which a method is repeated
 
 
@@ -97,7 +98,7 @@ def _repeated(
 ) -> list[dict[str, Column]]:
     """The protected columns as repetitions of the method make them; one if it draws nothing."""
     promises = method.promises(data)
-    wanted = repetitions_of(data.n)
+    wanted = min(repetitions_of(data.n), SEARCHES if getattr(method, "algorithm", None) == "refined" else REPETITIONS)
     made: list[dict[str, Column]] = []
     for place, child in enumerate(rng.spawn(wanted), start=1):
         masked = rounded(Memory(), data, method.mask(data, child), method, promises)
