@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.spelling import listing, spell
-from ..errors import DataError, SchemaError, did_you_mean
+from ..errors import DataError, SchemaError, TaxonomyError, did_you_mean
 from ..measures.ranks import places
 from ..microdata import Attribute, Column, ContinuousColumn, Kind, Microdata, Role, Schema
 from ..microdata.alike import alike
@@ -124,7 +124,7 @@ def _taxonomy(column: str, said: Mapping[str, Any], given: Taxonomy | None) -> T
     if given is None:
         try:
             given = Taxonomy.builtin(said["name"])
-        except Exception:
+        except TaxonomyError:
             raise DataError(
                 f"column {column!r}: the taxonomy {said['name']!r} is not shipped with taxomask.",
                 hint=f"Ask for its file, and name it: --taxonomy {column}=FILE. Or leave the column out of the record.",

@@ -27,7 +27,7 @@ LARGEST = 1_000_000  # records up to which a method is repeated
 
 
 def repetitions_of(n: int) -> int:
-    """How often a method is repeated on a table: it depends on nothing but its length.
+    """How often a method is repeated on a table of some length; one that searches for long, `SEARCHES` times at most.
 
     >>> [repetitions_of(n) for n in (100, 5_000, 1_000_000)]
     [50, 10, 2]
