@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -16,8 +17,8 @@ import taxomask
 CODE = "import taxomask.records._kernels as k; print(k.squared_to_all.signatures != [])"
 
 
-def run(cache: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+def run(cache: Path, **also: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), **also}
     environment.pop("NUMBA_CACHE_DIR", None)
     return subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True, env=environment)
 
@@ -31,13 +32,28 @@ def test_the_first_use_says_that_it_compiles_and_the_second_does_not(tmp_path: P
     assert (second.stdout, second.stderr) == ("True\n", "")
 
 
-def test_a_former_version_of_the_cache_is_removed(tmp_path: Path) -> None:
+def test_kernels_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None:
     run(tmp_path)
-    here = next((tmp_path / "taxomask" / "kernels").iterdir())
-    former = here / "000000000000"
-    former.mkdir()
+    here = tmp_path / "taxomask" / "kernels"
+    used = set(here.iterdir())
+    old, young = here / "old", here / "young"
+    for folder in (old, young):
+        folder.mkdir()
+    os.utime(old, (0, 0))
+    for folder in used:
+        os.utime(folder, (0, 0))
     run(tmp_path)
-    assert not former.exists()
+    assert set(here.iterdir()) == {*used, young}
+
+
+def test_installations_of_the_same_text_share_their_kernels(tmp_path: Path) -> None:
+    run(tmp_path)
+    shutil.copytree(Path(taxomask.__file__).parent, tmp_path / "other" / "taxomask")
+    other = run(tmp_path, PYTHONPATH=str(tmp_path / "other"))
+    assert (other.stdout, other.stderr) == ("True\n", "")
+    changed = tmp_path / "other" / "taxomask" / "records" / "_kernels.py"
+    changed.write_text(changed.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    assert "compiling" in run(tmp_path, PYTHONPATH=str(tmp_path / "other")).stderr
 
 
 def test_works_where_the_cache_cannot_be_written(tmp_path: Path) -> None:

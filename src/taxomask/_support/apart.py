@@ -22,7 +22,7 @@ from ..errors import EngineError, TaxomaskError
 
 __all__ = ["BrokenDownError", "batches", "call", "table", "trusted"]
 
-_BEGIN = "import sys; sys.path[:] = sys.argv[1:]; from taxomask._support.apart import serve; serve()"
+_BEGIN = "import sys; _, end, *sys.path[:] = sys.argv; from taxomask._support.apart import serve; serve(int(end))"
 _PIPE = 1 << 20  # bytes that wait between the two processes
 _TRUST = "TAXOMASK_TRUST_FILES"
 
@@ -81,15 +81,20 @@ class _Child:
 
     def __init__(self) -> None:
         pipe = subprocess.PIPE
+        end, self._life = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [sys.executable or "python3", "-c", _BEGIN, *sys.path],
+                [sys.executable or "python3", "-c", _BEGIN, str(end), *sys.path],
                 stdin=pipe,
                 stdout=pipe,
                 stderr=subprocess.DEVNULL,
+                pass_fds=[end],
             )
         except OSError as error:
+            os.close(self._life)
             raise _no_child(error.strerror or str(error)) from None
+        finally:
+            os.close(end)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._asked, self.told = self._process.stdin, self._process.stdout
@@ -154,6 +159,8 @@ class _Child:
         for pipe in (self._asked, self.told):
             with suppress(OSError):  # what could not be sent any more
                 pipe.close()
+        with suppress(OSError):
+            os.close(self._life)
 
 
 _idle: list[_Child] = []
@@ -234,12 +241,12 @@ if hasattr(os, "register_at_fork"):
 # --------------------------------------------------------------------------------------- the child
 
 
-def serve() -> None:
-    """The life of a child."""
+def serve(end: int) -> None:
+    """The life of a child, until the other side of a pipe is closed."""
     import resource
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    _end_with_parent(end)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what is left of a crash would hold values of the table
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # a file may claim to need any amount
@@ -254,7 +261,7 @@ def serve() -> None:
             folder, function, streamed = pickle.load(asked)
             with suppress(OSError):
                 os.chdir(folder)
-            last = _worked(function, streamed, asked, told)
+            last = _worked(function, streamed, told)
             pickle.dump(last, told)
             told.flush()
             del function, last
@@ -271,19 +278,18 @@ class _WithoutPandas:
             raise ModuleNotFoundError(name=name)
 
 
-def _worked(function: Callable[[], Any], streamed: bool, asked: Any, told: Any) -> tuple[str, Any]:
+def _worked(function: Callable[[], Any], streamed: bool, told: Any) -> tuple[str, Any]:
     """Do a piece of work; the last thing to say about it."""
     try:
-        with _ending_with_parent(asked):
-            found = function()
-            if not streamed:
-                return "done", found
-            import pyarrow as pa
+        found = function()
+        if not streamed:
+            return "done", found
+        import pyarrow as pa
 
-            pickle.dump(("batches", None), told)
-            with pa.ipc.new_stream(told, found.schema) as writer:  # it is also ended if reading fails
-                for batch in found:
-                    writer.write_batch(batch)
+        pickle.dump(("batches", None), told)
+        with pa.ipc.new_stream(told, found.schema) as writer:  # it is also ended if reading fails
+            for batch in found:
+                writer.write_batch(batch)
         return "done", None
     except TaxomaskError as error:
         return "error", error
@@ -291,18 +297,17 @@ def _worked(function: Callable[[], Any], streamed: bool, asked: Any, told: Any) 
         return "fault", f"{type(error).__name__}: {error}"
 
 
-@contextmanager
-def _ending_with_parent(asked: Any) -> Iterator[None]:
+def _end_with_parent(end: int) -> None:
     """End this process at once when its parent is gone, even in the middle of a library that never comes back.
 
-    Nothing is asked of a child at work, so that a signal from the pipe can only mean its end.
+    Nothing is ever sent through the pipe whose end this is, so that a signal from it can only mean that the parent is
+    gone. (The pipe of questions would not do: who writes to it wakes the reader first and sends the signal after.)
     """
     import fcntl
+    import select
 
-    flags = fcntl.fcntl(asked, fcntl.F_GETFL)
-    fcntl.fcntl(asked, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(asked, fcntl.F_SETFL, flags | os.O_ASYNC)
-    try:
-        yield
-    finally:
-        fcntl.fcntl(asked, fcntl.F_SETFL, flags)
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(end, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(end, fcntl.F_SETFL, fcntl.fcntl(end, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([end], [], [], 0)[0]:  # gone before
+        os._exit(0)

@@ -3,17 +3,19 @@
 Kernels have explicit signatures, so each is compiled once and not once per caller's array types. They live in files of
 their own (``_…kernels.py``) that are imported on first use: importing taxomask does not import numba. The cache is
 keyed by the text of a file and of those it imports: numba does not notice by itself when a kernel that another one
-calls has changed.
+calls has changed. Where the file lies makes no difference: all installations of the same text share what is compiled.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import re
 import shutil
 import sys
 import threading
+import time
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +23,7 @@ from typing import Any
 
 import numba
 from numba import njit
-from numba.core import event
+from numba.core import caching, event
 
 from .caching import cache_folder
 
@@ -29,7 +31,8 @@ __all__ = ["compile_all", "inlined", "kernel", "makes_no_array"]
 
 _PACKAGE = Path(__file__).parents[1]
 _SETTINGS: Any = numba.config
-_ONE_AT_A_TIME = threading.RLock()  # the setting is one for all threads: kernels would go to the working folder
+_ONE_AT_A_TIME = threading.RLock()  # the settings are one for all threads: kernels would go to the working folder
+_KEPT = 30 * 24 * 3600  # seconds that kernels are kept after they were last used
 
 
 def kernel(*signatures: str, **options: Any) -> Any:
@@ -40,8 +43,9 @@ def kernel(*signatures: str, **options: Any) -> Any:
         if not signatures:
             return njit(**how)(function)
         with _ONE_AT_A_TIME:
-            before = _SETTINGS.CACHE_DIR
-            _SETTINGS.CACHE_DIR = before or _cache_folder(Path(function.__code__.co_filename))
+            before = _SETTINGS.CACHE_DIR, getattr(_SETTINGS, "CACHE_LOCATOR_CLASSES", "")
+            if not before[0] and (folder := _cache_folder(Path(function.__code__.co_filename))):
+                _SETTINGS.CACHE_DIR, _SETTINGS.CACHE_LOCATOR_CLASSES = folder, f"{__name__}.{ByText.__name__}"
             try:
                 return njit(list(signatures), cache=True, **how)(function)
             except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
@@ -50,7 +54,7 @@ def kernel(*signatures: str, **options: Any) -> Any:
                 # Nowhere to write, a full disk, a damaged file: compiled anew in every process.
                 return njit(list(signatures), **how)(function)
             finally:
-                _SETTINGS.CACHE_DIR = before
+                _SETTINGS.CACHE_DIR, _SETTINGS.CACHE_LOCATOR_CLASSES = before
 
     return compiled
 
@@ -81,21 +85,31 @@ def compile_all() -> list[str]:
     return names
 
 
+class ByText(getattr(caching, "UserProvidedCacheLocator", object)):  # type: ignore[misc]
+    """Tells numba to keep kernels right in the folder that it is given, not in one named after the file's path."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        return ""
+
+
 @cache
 def _cache_folder(file: Path) -> str:
-    """A folder for the kernels of a file in the user's cache; those of its former versions are removed.
+    """A folder for the kernels of a file in the user's cache; those that were not used for long are removed.
 
     Empty if there is none that can be written to: numba then looks for a place by itself.
     """
-    here = cache_folder("kernels") / hashlib.sha256(str(file).encode()).hexdigest()[:12]
-    folder = here / hashlib.sha256(b"".join(one.read_bytes() for one in sorted(_sources(file)))).hexdigest()[:12]
+    text = b"".join(one.read_bytes() for one in sorted(_sources(file)))
+    name = f"{numba.__version__} {file.relative_to(_PACKAGE) if file.is_relative_to(_PACKAGE) else file} "
+    folder = cache_folder("kernels") / hashlib.sha256(name.encode() + text).hexdigest()[:16]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+        for other in folder.parent.iterdir():
+            if other.stat().st_mtime < time.time() - _KEPT:
+                shutil.rmtree(other, ignore_errors=True)
     except OSError:
         return ""
-    for former in here.iterdir():
-        if former != folder:
-            shutil.rmtree(former, ignore_errors=True)
     return str(folder)
 
 

@@ -81,10 +81,10 @@ def estimate_counts(
     >>> method = tm.SemanticNoise(1, domain={"sex": ["f", "m"]})
     >>> release = tm.protect(table, schema, method, seed=1)
     >>> release.data["sex"].to_pylist().count("f")
-    581
+    598
     >>> found = tm.estimate_counts(release.data, schema, method, "sex")
     >>> {value: (round(count), round(error)) for value, (count, error) in found.to_dict().items()}
-    {'f': (721, 30), 'm': (279, 30)}
+    {'f': (712, 30), 'm': (288, 30)}
     """
     if name not in schema or schema[name].kind is None:
         raise SchemaError(f"there is no column {name!r} with a kind.", hint=did_you_mean(name, schema))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from .._support.spelling import listing
-from ..errors import DataError, SchemaError
+from ..errors import DataError, SchemaError, TaxomaskError
 from .casting import Values
 from .distinct import Distinct, Frequent
 from .frame_kinds import ArrowKind, FrameKind, LazyKind, PandasKind, PolarsKind, Rows
@@ -57,6 +57,8 @@ class Frame:
 
         try:
             array = self._kind.arrow(name)
+        except TaxomaskError:  # it could not be read, which says nothing about its type
+            raise
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             array = None
         if array is not None and _foreign(array.type):

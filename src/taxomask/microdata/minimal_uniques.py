@@ -56,7 +56,7 @@ class MinimalUniques:
     --------
     >>> found = MinimalUniques([np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), np.array([0, 0, 0, 1])], 4)
     >>> sorted((columns, found.records(combinations).tolist()) for columns, combinations in found)
-    [((0, 1), [1]), ((0, 2), [2]), ((1,), [0]), ((1, 2), [1]), ((2,), [3])]
+    [((0, 1), [1]), ((0, 2), [2]), ((1,), [0]), ((2,), [3])]
     """
 
     def __init__(
