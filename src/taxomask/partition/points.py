@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
-from .whole_distances import whole_distances
+from .whole_distances import whole_bits, whole_distances
 
 __all__ = ["Arrays", "OrdinalAverage", "People", "Points"]
 
@@ -121,9 +121,13 @@ def _rules(space: RecordDistance, ordinal: OrdinalAverage) -> Arrays:
         np.array(categories, dtype=np.int64),
         np.ascontiguousarray(np.stack(levels, axis=1), np.int32) if levels else np.zeros((space.n, 0), np.int32),
         np.concatenate([np.zeros(0), *coordinates]),
-        np.concatenate([np.zeros(0, np.int64), *(table.ravel() for table, _ in whole)]),
+        _one_after_the_other([table.ravel() for table, _ in whole if table.size]),
         np.array([rounding for _, rounding in whole], dtype=np.int64),
     )
+
+
+def _one_after_the_other(tables: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return tables[0] if len(tables) == 1 else np.concatenate([np.zeros(0, np.int64), *tables])
 
 
 def _sums(space: RecordDistance) -> Arrays:
@@ -157,6 +161,10 @@ def _whole(term: TableTerm | EqualityTerm, n: int) -> tuple[NDArray[np.int64], i
     """The distances of a table in whole numbers, with their rounding; missing adds nothing."""
     if isinstance(term, EqualityTerm):
         return np.zeros(0, dtype=np.int64), 0
-    table = term.table / term.factor if term.distances is None else term.distances.copy()
-    table[-1] = table[:, -1] = 0.0
-    return whole_distances(table, n)
+    bits = whole_bits(n)
+    if bits not in term.made:
+        table = term.table / term.factor if term.distances is None else term.distances.copy()
+        table[-1] = table[:, -1] = 0.0
+        term.made[bits] = whole_distances(table, n)  # the same in every block: the blocks' terms share it
+    whole, rounding = term.made[bits]
+    return whole, rounding

@@ -18,7 +18,7 @@ from ..records import RecordDistance
 from .mdav import several
 from .points import Arrays, OrdinalAverage, Points
 
-__all__ = ["Refinement", "refine"]
+__all__ = ["Refinement", "default_steps", "refine"]
 
 Groups = NDArray[np.int32]
 Stopped = Literal["steps", "time", "local optimum"]
@@ -125,7 +125,7 @@ def refine(
     check_integer("k", k, at_least=2)
     check_choice("ordinal", ordinal, get_args(OrdinalAverage))
     if steps is None:
-        steps = max(min(_STEPS, _MOST * space.n), _FEWEST * space.n)
+        steps = default_steps(space.n)
     check_integer("steps", steps, at_least=0)
     end = inf if seconds is None else begin + check_number("seconds", seconds, above=0)
     owners = several(people)
@@ -133,6 +133,15 @@ def refine(
     search = _Search(space, objective or space, np.asarray(groups, dtype=np.int32), int(k), ordinal, rng, owners)
     stopped = search.run(int(steps), end, progress or (lambda _: None))
     return search.outcome(stopped)
+
+
+def default_steps(n: int) -> int:
+    """How many moves are tried in a table of n records if nothing else is said.
+
+    >>> [default_steps(n) for n in (100, 10_000, 1_000_000)]
+    [600000, 5000000, 30000000]
+    """
+    return max(min(_STEPS, _MOST * n), _FEWEST * n)
 
 
 def _check(

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["whole_distances"]
+__all__ = ["whole_bits", "whole_distances"]
+
+_AT_ONCE = 2**16  # distances that are looked at together, in the processor's own memory
+
+
+def whole_bits(records: int) -> int:
+    """How many bits of the largest distance are kept, so that the sum of so many records does not overflow."""
+    return min(42, 62 - records.bit_length())
 
 
 def whole_distances(table: NDArray[np.float64], records: int = 2**20 - 1) -> tuple[NDArray[np.int64], int]:
@@ -18,8 +25,13 @@ def whole_distances(table: NDArray[np.float64], records: int = 2**20 - 1) -> tup
     1e-12·n times the largest distance. For groups of a million ``records`` or more the unit is coarser, so that no sum
     overflows.
     """
-    bits = min(42, 62 - records.bit_length())
-    scaled = np.ldexp(table, bits - int(np.frexp(table.max(initial=0.0))[1]))
-    whole = np.rint(scaled)
-    exact = bool((np.abs(scaled - whole) <= 2.0**-8).all())  # what a division by the scale may have left
-    return whole.astype(np.int64), 0 if exact else 2
+    shift = whole_bits(records) - int(np.frexp(table.max(initial=0.0))[1])
+    whole, exact = np.empty(table.shape, dtype=np.int64), True
+    for first in range(0, len(table), rows := max(_AT_ONCE // max(len(table), 1), 1)):
+        scaled = table[first : first + rows]
+        scaled = scaled * 2.0**shift if abs(shift) < 1000 else np.ldexp(scaled, shift)  # the same, but slow
+        rounded = np.rint(scaled)
+        whole[first : first + rows] = rounded
+        # what a division by the scale may have left
+        exact = exact and bool((np.abs(scaled - rounded) <= 2.0**-8).all())
+    return whole, 0 if exact else 2

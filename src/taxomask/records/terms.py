@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -84,6 +84,7 @@ class TableTerm(Term):
     """table[x, y], for taxonomic attributes: ``coordinates`` are codes, the last row of the table means missing.
 
     ``distances`` are what the average of a group is found by, if they are not the table divided by ``factor``.
+    ``made`` is what was made of the table; the terms of some of the records share it, as they share the table.
     """
 
     name: str
@@ -92,6 +93,7 @@ class TableTerm(Term):
     distances: Float | None = None
     factor: float = 1.0
     farthest: float = -1.0  # found from the table
+    made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.farthest < 0:

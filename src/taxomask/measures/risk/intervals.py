@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
+from ..._support.sorting import in_order
 from ...microdata import CategoricalColumn, Column, Kind, Microdata, Role, TaxonomicColumn
 from ..measure import Measure
 from ..plain import Result
@@ -80,11 +81,17 @@ def _disclosure(before: Column, after: Column, percent: float) -> Rate:
 
 
 def _ranked(x: Float, z: Float, reach: int) -> Rate:
-    released, known, n = np.sort(z), np.sort(x), len(z)
-    low = released[np.maximum(np.searchsorted(released, z, "left") - reach, 0)]
-    high = released[np.minimum(np.searchsorted(released, z, "right") - 1 + reach, n - 1)]
+    """In the order of the released values: what is looked up one after the other lies side by side."""
+    order, new = in_order(z)
+    released, known, n = z[order], np.sort(x), len(z)
+    edges = np.concatenate([[0], np.flatnonzero(new) + 1, [n]])
+    first, last = edges[:-1], edges[1:] - 1
+    low, high = released[np.maximum(first - reach, 0)], released[np.minimum(last + reach, n - 1)]
     chance = np.searchsorted(known, high, "right") - np.searchsorted(known, low, "left")
-    return Rate.of(int(((low <= x) & (x <= high)).sum()), n, float(chance.mean()) / n)
+    times = np.diff(edges)
+    owner = x[order]
+    inside = (np.repeat(low, times) <= owner) & (owner <= np.repeat(high, times))
+    return Rate.of(int(inside.sum()), n, float(chance @ times) / n / n)
 
 
 def _semantic(x: CategoricalColumn, z: CategoricalColumn, reach: int) -> Rate:

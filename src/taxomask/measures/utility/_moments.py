@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 from ...microdata import Column, Kind
 
 __all__ = [
+    "Sample",
     "complete",
-    "correlation",
     "covariance",
     "numbers",
     "ordered",
@@ -45,8 +46,12 @@ def covariance(x: Float, y: Float) -> float:
     """With divisor n - 1; 0 for fewer than two records."""
     if len(x) < 2:
         return 0.0
-    u, v = x - x.min(), y - y.min()
-    return sum_of_products(u - u.mean(), v - v.mean()) / (len(x) - 1)
+    return sum_of_products(_centred(x), _centred(y)) / (len(x) - 1)
+
+
+def _centred(x: Float) -> Float:
+    u = x - x.min()
+    return np.asarray(u - u.mean())
 
 
 def sum_of_products(x: Float, y: Float) -> float:
@@ -70,10 +75,52 @@ def unit_of(before: Float, after: Float) -> float:
     return spread(x) or spread(np.concatenate([x, y])) or 1.0
 
 
-def correlation(x: Float, y: Float) -> float:
-    """Pearson's correlation; 0 if either does not vary."""
-    both = spread(x) * spread(y)
-    return covariance(x, y) / both if both > 0 else 0.0
+class Sample:
+    """Numbers, and what pairs of columns need of each: found once for all pairs where neither has a missing value."""
+
+    def __init__(self, values: Float) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether no value is missing."""
+        return not np.isnan(self.values).any()
+
+    @cached_property
+    def centred(self) -> Float:
+        """The values from their mean."""
+        return _centred(self.values)
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation; exactly 0 if all values are equal."""
+        return math.sqrt(self.covariance(self))
+
+    def with_values_of(self, other: Sample) -> tuple[Sample, Sample]:
+        """Both, of the records that have both values."""
+        if self.whole and other.whole:
+            return self, other
+        x, y = complete(self.values, other.values)
+        return Sample(x), Sample(y)
+
+    def covariance(self, other: Sample) -> float:
+        """With divisor n - 1; 0 for fewer than two records."""
+        return sum_of_products(self.centred, other.centred) / (len(self) - 1) if len(self) > 1 else 0.0
+
+    def correlation(self, other: Sample) -> float:
+        """Pearson's correlation; 0 if either does not vary."""
+        both = self.spread * other.spread
+        return self.covariance(other) / both if both > 0 else 0.0
+
+    @cached_property
+    def powers(self) -> tuple[Float, Float, float, float]:
+        """The values from their mean and their squares, and the means of second and fourth powers."""
+        u = self.values - self.values.mean()
+        square = u * u
+        return u, square, float(square.mean()), float((square * square).mean())
 
 
 def relative(before: float, after: float, scale: float) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...microdata import Kind, Microdata
 from ..measure import Figure, Measure
 from ..side_by_side import side_by_side
-from ._moments import complete, correlation, covariance, numbers, present, relative, spread, unit_of
+from ._moments import Sample, covariance, numbers, present, relative, unit_of
 from .result import Loss, Result, mean_of, pairs
 
 __all__ = [
@@ -54,12 +54,10 @@ def information_loss(
     Mining and Knowledge Discovery 11, doi 10.1007/s10618-005-0007-5, Table 2.
     """
     columns = _continuous(original, released, attributes, linked)
-    both = [(a, b) for a, b in pairs(columns)]
     values = _values(columns) if linked else None
     means = _compare(columns, columns, _mean, lambda x: float(np.abs(present(x)).max(initial=0.0)))
     variances = _compare(columns, columns, _variance, lambda x: 0.0)
-    covariances = _compare_pairs(columns, both, covariance, lambda x, y: spread(x) * spread(y))
-    correlations = _compare_pairs(columns, both, correlation, None)
+    covariances, correlations = _of_pairs(columns)
     parts = [part for part in (values, means, variances, covariances, correlations) if part is not None]
     overall = 100 * mean_of(part.overall for part in parts)
     return InformationLoss(overall, values, means, variances, covariances, correlations)
@@ -90,22 +88,28 @@ def _compare(
     return Loss(mean_of(each.values()), each, before, after)
 
 
-def _compare_pairs(
-    columns: Mapping[str, Pair],
-    both: list[tuple[str, str]],
-    statistic: Callable[[Float, Float], float],
-    scale: Callable[[Float, Float], float] | None,
-) -> Loss:
-    """Relative differences, or absolute ones where no scale is given."""
-    each, before, after = {}, {}, {}
-    for a, b in both:
-        x, y = (complete(columns[a][when], columns[b][when]) for when in (0, 1))
-        before[a, b], after[a, b] = (statistic(*one) if scale is None or len(one[0]) else math.nan for one in (x, y))
-        if scale is None:
-            each[a, b] = abs(after[a, b] - before[a, b])
-        else:
-            each[a, b] = relative(before[a, b], after[a, b], max(scale(*x), scale(*y)))
-    return Loss(mean_of(each.values()), each, before, after)
+def _of_pairs(columns: Mapping[str, Pair]) -> tuple[Loss, Loss]:
+    """Relative differences of covariances, and absolute ones of correlations."""
+    samples = _samples(columns)
+    covariances: tuple[dict[tuple[str, str], float], ...] = ({}, {}, {})
+    correlations: tuple[dict[tuple[str, str], float], ...] = ({}, {}, {})
+    for a, b in pairs(columns):
+        scale = 0.0
+        for when in (0, 1):
+            x, y = samples[a][when].with_values_of(samples[b][when])
+            covariances[when][a, b] = x.covariance(y) if len(x) else math.nan
+            correlations[when][a, b] = x.correlation(y)
+            scale = max(scale, x.spread * y.spread)
+        covariances[2][a, b] = relative(covariances[0][a, b], covariances[1][a, b], scale)
+        correlations[2][a, b] = abs(correlations[1][a, b] - correlations[0][a, b])
+    of_covariances, of_correlations = (
+        Loss(mean_of(each.values()), each, before, after) for before, after, each in (covariances, correlations)
+    )
+    return of_covariances, of_correlations
+
+
+def _samples(columns: Mapping[str, Pair]) -> dict[str, tuple[Sample, Sample]]:
+    return {name: (Sample(x), Sample(y)) for name, (x, y) in columns.items()}
 
 
 # --------------------------------------------------------------------------------------- probabilistic
@@ -141,9 +145,10 @@ def probabilistic_loss(
     means = {name: _moment_loss(present(x), present(y), 1) for name, (x, y) in columns.items()}
     variances = {name: _moment_loss(present(x), present(y), 2) for name, (x, y) in columns.items()}
     covariances, correlations = {}, {}
+    samples = _samples(columns)
     for a, b in pairs(columns):
-        x, y = (complete(columns[a][when], columns[b][when]) for when in (0, 1))
-        covariances[a, b], correlations[a, b] = _joint_losses(x, y)
+        before, after = (samples[a][when].with_values_of(samples[b][when]) for when in (0, 1))
+        covariances[a, b], correlations[a, b] = _joint_losses(before, after)
     parts = (quantiles, means, variances, covariances, correlations)
     return ProbabilisticLoss(*(Loss(mean_of(part.values()), part) for part in parts))
 
@@ -190,19 +195,20 @@ def _moment_loss(x: Float, y: Float, order: int) -> float:
     return _chance(float(y.var()) - second, (float((u**4).mean()) - second**2) / len(x))
 
 
-def _joint_losses(before: Pair, after: Pair) -> tuple[float, float]:
+def _joint_losses(before: tuple[Sample, Sample], after: tuple[Sample, Sample]) -> tuple[float, float]:
     """PIL of the covariance and of the correlation."""
     n = len(before[0])
     if not n or not len(after[0]):
         return (0.0, 0.0) if n == len(after[0]) else (math.nan, math.nan)
-    x, y = (one - one.mean() for one in before)
-    m11, m22, m20, m02 = (float((x**a * y**b).mean()) for a, b in ((1, 1), (2, 2), (2, 0), (0, 2)))
-    u, v = (one - one.mean() for one in after)
+    (x, x2, m20, m40), (y, y2, m02, m04) = (one.powers for one in before)
+    product = x * y
+    m11, m22 = float(product.mean()), float((x2 * y2).mean())
+    u, v = (one.powers[0] for one in after)
     of_covariance = _chance(float((u * v).mean()) - m11, (m22 - m11**2) / n)
-    r, released = correlation(*before), correlation(*after)
+    r, released = before[0].correlation(before[1]), after[0].correlation(after[1])
     variance = 0.0
     if m20 > 0 and m02 > 0:
-        m40, m04, m31, m13 = (float((x**a * y**b).mean()) for a, b in ((4, 0), (0, 4), (3, 1), (1, 3)))
+        m31, m13 = float((x2 * product).mean()), float((product * y2).mean())
         root = math.sqrt(m20 * m02)  # r²/μ11² is 1/(μ20 μ02), also where the covariance is 0
         variance = (
             m22 / (m20 * m02)

@@ -198,6 +198,30 @@ def test_a_method_that_draws_nothing_is_repeated_once() -> None:
     assert "repeated 50 times." in swapped.attackers.informed.how
 
 
+def test_a_long_search_is_repeated_in_short_which_the_finding_says() -> None:
+    from taxomask.measures.risk.attackers.informed import _shortened
+
+    refined = tm.Microaggregation(3, algorithm="refined")
+    short, most = _shortened(refined, 200)
+    assert most == 12
+    assert getattr(short, "steps", None) == 150 * 200
+    assert (
+        getattr(_shortened(tm.Microaggregation(3, algorithm="refined", block_size=100), 200)[0], "steps", None)
+        == 15_000
+    )
+    few = tm.Microaggregation(3, algorithm="refined", steps=1_000)
+    assert _shortened(few, 200) == (few, 4)
+    plain = tm.Microaggregation(3)
+    assert _shortened(plain, 200) == (plain, 50)
+    both, most = _shortened(tm.Pipeline((refined, tm.Noise(0.1))), 200)
+    assert isinstance(both, tm.Pipeline)
+    assert [getattr(step, "steps", None) for step in both.methods] == [30_000, None]
+    assert most == 12
+    table, schema = census(3, 60)
+    found = tm.protect(table, schema, refined, seed=1).evaluate(attackers=["informed"])
+    assert "repeated 12 times with a search of 150 steps for each record." in found.attackers.informed.how
+
+
 def test_the_seed_of_a_release_is_of_no_use() -> None:
     """An evaluation with the seed of the release draws other numbers than the release."""
     table, schema = census(3, 60)

@@ -10,6 +10,7 @@ from ....methods import Method, Pipeline, Progress
 from ....methods.decimals import rounded
 from ....methods.likelihood import Evidence, unchanged
 from ....microdata import Column, Microdata, Role
+from ....partition.refine import default_steps
 from ...measure import Tables
 from ...side_by_side import same_values
 from ..inputs import chosen, in_one_numbering
@@ -22,12 +23,13 @@ __all__ = ["INFORMED", "repetitions_of"]
 
 REPETITIONS = 50  # of the method, at most
 RECORDS = 50_000  # that are masked in all repetitions together; two repetitions at least
-SEARCHES = 4  # repetitions of a method that searches for long
+SEARCHES, STEPS = 12, 150  # repetitions of a method that searches for long, and their steps for each record
+LONG = 4  # repetitions of one whose search cannot be shortened
 LARGEST = 1_000_000  # records up to which a method is repeated
 
 
 def repetitions_of(n: int) -> int:
-    """How often a method is repeated on a table of some length; one that searches for long, `SEARCHES` times at most.
+    """How often a method is repeated on a table of some length; one that searches for long, less often (`_shortened`).
 
     >>> [repetitions_of(n) for n in (100, 5_000, 1_000_000)]
     [50, 10, 2]
@@ -69,11 +71,14 @@ def _evidence(
         return [*found, *formula], "By the formula of the method."
     if original.n > LARGEST:
         return None
-    made = _repeated(method, original, protected, rng, progress)
+    short, most = _shortened(method, original.n)
+    made = _repeated(short, min(repetitions_of(original.n), most), original, protected, rng, progress)
     for name in protected:
         x, z, *again = in_one_numbering(*aligned[name], *(columns[name] for columns in made))
         found.append(learned(x, z, again))
     said = "once: it draws nothing" if len(made) == 1 else f"{len(made)} times"
+    if short is not method:
+        said += f" with a search of {STEPS} steps for each record"
     return found, f"By what the method does to these records, repeated {said}."
 
 
@@ -93,12 +98,36 @@ def _of_columns(method: Method, data: Microdata, names: tuple[str, ...]) -> Meth
     return replace(method, **{"attributes": kept}) if hasattr(method, "attributes") else None
 
 
+def _shortened(method: Method, n: int) -> tuple[Method, int]:
+    """The method with a shorter search, if it has a long one, and how often it is repeated at most.
+
+    Many short searches teach more than few long ones: what matters is how far values move, and that changes little
+    once groups are near their best; but it is learnt of more groups.
+    """
+    if isinstance(method, Pipeline):
+        steps = [_shortened(step, n) for step in method.methods]
+        if all(short is step for (short, _), step in zip(steps, method.methods, strict=True)):
+            return method, min(most for _, most in steps)
+        return Pipeline(tuple(short for short, _ in steps)), min(most for _, most in steps)
+    if getattr(method, "algorithm", None) != "refined":
+        return method, REPETITIONS
+    if not hasattr(method, "steps"):
+        return method, LONG
+    size = min(n, getattr(method, "block_size", None) or n)
+    full = default_steps(size) if method.steps is None else method.steps
+    return (replace(method, **{"steps": STEPS * size}), SEARCHES) if STEPS * size < full else (method, LONG)
+
+
 def _repeated(
-    method: Method, data: Microdata, names: list[str], rng: np.random.Generator, progress: Progress | None
+    method: Method,
+    wanted: int,
+    data: Microdata,
+    names: list[str],
+    rng: np.random.Generator,
+    progress: Progress | None,
 ) -> list[dict[str, Column]]:
     """The protected columns as repetitions of the method make them; one if it draws nothing."""
     promises = method.promises(data)
-    wanted = min(repetitions_of(data.n), SEARCHES if getattr(method, "algorithm", None) == "refined" else REPETITIONS)
     made: list[dict[str, Column]] = []
     for place, child in enumerate(rng.spawn(wanted), start=1):
         masked = rounded(Memory(), data, method.mask(data, child), method, promises)
