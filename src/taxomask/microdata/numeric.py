@@ -17,7 +17,9 @@ from .distinct import encode
 from .frames import Frame
 from .resolution import Resolution
 
-__all__ = ["NUMBER", "Numbers", "is_text", "numbers_of", "present_values", "read_numbers", "trimmed", "write_numbers"]
+__all__ = [
+    "NUMBER", "Gaps", "Numbers", "is_text", "numbers_of", "present_values", "read_numbers", "trimmed", "write_numbers",
+]  # fmt: skip
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA = r"^[+-]?[0-9]*,[0-9]+$"
@@ -25,30 +27,38 @@ Array: TypeAlias = Any  # pyarrow.Array
 Mask: TypeAlias = NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class Gaps:
+    """How many cells are empty, and how often each value stands that means missing, in the order of appearance."""
+
+    empty: int
+    markers: tuple[tuple[Any, int], ...]
+
+    def then(self, other: Gaps) -> Gaps:
+        """Those of these cells and of others that follow them."""
+        markers = Counter(dict(self.markers)) + Counter(dict(other.markers))
+        return Gaps(self.empty + other.empty, tuple(markers.items()))
+
+
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """The values of a column (NaN where missing), and why some are missing."""
 
     values: NDArray[np.float64]
-    empty: Mask
-    marked: Mask
-    markers: tuple[tuple[str, int], ...]
-    marker: object
+    gaps: Gaps
 
 
-def read_numbers(frame: Frame, attribute: Attribute) -> Numbers:
-    """The numbers of a continuous column; values that mean missing become NaN."""
+def read_numbers(frame: Frame, attribute: Attribute, first: int = 0) -> Numbers:
+    """The numbers of a continuous column; values that mean missing become NaN. Rows are counted from ``first`` on."""
     import pyarrow as pa
 
     array = _decoded(frame, attribute.name)
     empty = array.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
     marked = _marked(array, attribute.missing) & ~empty
-    values = numbers_of(_without(array, marked), attribute.name)
-    _refuse_infinities(values, attribute.name)
+    values = numbers_of(_without(array, marked), attribute.name, first)
+    _refuse_infinities(values, attribute.name, first)
     raw = array.filter(pa.array(marked)).to_pylist()
-    counts = Counter(raw).most_common()
-    spelled = tuple((spell(value), count) for value, count in counts)
-    return Numbers(values, empty, marked, spelled, counts[0][0] if counts else None)
+    return Numbers(values, Gaps(int(empty.sum()), tuple(Counter(raw).items())))
 
 
 def present_values(frame: Frame, attribute: Attribute) -> Array:
@@ -57,9 +67,9 @@ def present_values(frame: Frame, attribute: Attribute) -> Array:
     return _without(array, _marked(array, attribute.missing))
 
 
-def numbers_of(array: Array, name: str) -> NDArray[np.float64]:
+def numbers_of(array: Array, name: str, first: int = 0) -> NDArray[np.float64]:
     """The numbers of a column that holds them, or texts of them; NaN where it is null."""
-    return _from_text(array, name) if is_text(array.type) else _from_numbers(array, name)
+    return _from_text(array, name, first) if is_text(array.type) else _from_numbers(array, name)
 
 
 def trimmed(array: Array) -> Array:
@@ -167,7 +177,7 @@ def _from_numbers(array: Array, name: str) -> NDArray[np.float64]:
     return values
 
 
-def _from_text(array: Array, name: str) -> NDArray[np.float64]:
+def _from_text(array: Array, name: str, first: int) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -180,15 +190,15 @@ def _from_text(array: Array, name: str) -> NDArray[np.float64]:
         hint = "List it in missing if it means that there is no value; change the kind if these are categories."
         if comma:
             hint = "Write decimals with a point."
-        raise DataError(f"column {name!r}, row {row + 1:,}: {text!r} is not a number.", hint=hint)
+        raise DataError(f"column {name!r}, row {first + row + 1:,}: {text!r} is not a number.", hint=hint)
     return np.array(texts.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _refuse_infinities(values: NDArray[np.float64], name: str) -> None:
+def _refuse_infinities(values: NDArray[np.float64], name: str, first: int) -> None:
     infinite = np.isinf(values)
     if infinite.any():
         row = int(infinite.argmax())
         raise DataError(
-            f"column {name!r}, row {row + 1:,}: {values[row]} is not a finite number.",
+            f"column {name!r}, row {first + row + 1:,}: {values[row]} is not a finite number.",
             hint="Put a number in its place, or list it in missing.",
         )
