@@ -14,7 +14,7 @@ import pytest
 
 import taxomask as tm
 from engines.conftest import SCHEMA, SEED, all_sorts, hashes, on_engine, outcome
-from taxomask.engines import Engine, Files, Memory, Pieces, Scratch, Threads, read_coded
+from taxomask.engines import DaskCluster, Engine, Files, Memory, Pieces, Scratch, Threads, read_coded
 from taxomask.errors import DataError, EngineError, PlanError
 from taxomask.methods import Masked
 from taxomask.methods._kept import MissingStays
@@ -298,3 +298,16 @@ def test_a_table_too_long_for_one_piece_needs_blocks(monkeypatch: pytest.MonkeyP
     assert "block_size" in str(error.value.hint)
     monkeypatch.setattr(blocks, "MOST", 237)
     blocks.check_in_one_piece(237, "it")
+
+
+@pytest.mark.slow
+def test_a_cluster_writes_the_same_files(
+    two_workers: DaskCluster, parquet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "PART", 70)
+    release = protect_on(Memory(), Microdata.from_frame(read_table(parquet), SCHEMA), METHODS[NOISE], seed=SEED)
+    (tmp_path / "memory").mkdir()
+    expected = outcome(release, f"{tmp_path / 'memory' / 'out'}/")
+    found = on_engine(two_workers, parquet, METHODS[NOISE], f"{tmp_path / 'out'}/", large=1)
+    assert found.files == expected.files
+    assert found.release.audit["sha256"] == release.audit["sha256"]
