@@ -117,7 +117,7 @@ def draft_schema(
     files = [path for path in near if path != beside and path.is_file()]
     drafted = [_with_kind(one, table, files) for table in tables for one in infer(table).values()]
     decided = {**(roles or {}), **dict.fromkeys(known.values(), str(Role.IDENTIFIER))}
-    schema = _decided(with_pairs(_with_dates(drafted, beside)), decided, frame)
+    schema = _decided(with_pairs(_with_commas(_with_dates(drafted, beside), frame, beside)), decided, frame)
     repeated = [name for name in schema.identifiers if _repeats(frame, schema[name])]
     proposed = {key: name for key, name in whose(repeated).items() if name not in known.values()}
     return schema.of(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED), **{**proposed, **known})
@@ -151,6 +151,16 @@ def _with_dates(attributes: list[Attribute], path: Path | None) -> list[Attribut
     read = open_table(path).read(names)
     typed = [name for name in names if is_temporal(read.schema.field(name).type)]
     return [replace(one, kind=Kind.CONTINUOUS) if one.name in typed else one for one in attributes]
+
+
+def _with_commas(attributes: list[Attribute], frame: Any, path: Path | None) -> list[Attribute]:
+    """Numbers with open ends are written with the decimal sign of the file, though none of them has decimals."""
+    if path is None or not any(one.open_ends and one.notation is None for one in attributes):
+        return attributes
+    dialect = getattr(frame if isinstance(frame, Source) else open_table(path), "dialect", None)
+    if dialect is None or dialect.decimal == ".":
+        return attributes
+    return [replace(one, notation="1234,5") if one.open_ends and one.notation is None else one for one in attributes]
 
 
 def _with_kind(attribute: Attribute, frame: Any, files: Sequence[Path]) -> Attribute:

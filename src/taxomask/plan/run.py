@@ -17,7 +17,7 @@ from ..errors import DataError, PlanError, PromiseError, SchemaError
 from ..evaluation import Evaluation
 from ..methods import Check, Method
 from ..methods.missing_permutation import with_missing_cells
-from ..microdata import Kind, Microdata
+from ..microdata import Microdata
 from ..microdata.files import Source, format_of, is_address, open_table, shown
 from ..release import Publication, Release, protect_on
 from ..release.leaks import Terms
@@ -196,7 +196,7 @@ def _located(plan: Plan, data: str | None) -> tuple[str, list[str]]:
     if not where:
         raise PlanError("there is no table to protect.", hint="Name one, or write 'data: …' in the plan.")
     known = open_table(where).names
-    return where, [name for name, one in plan.attributes.items() if one.kind != Kind.CONTINUOUS and name in known]
+    return where, [name for name, one in plan.attributes.items() if one.as_text and name in known]
 
 
 @contextmanager
