@@ -169,7 +169,7 @@ def test_dates_of_a_file_are_numbers_if_it_is_read_with_types(tmp_path: Path) ->
     schema = draft_schema(read_table(path, text=True), beside=path)
     assert {name: (str(one.role), str(one.kind)) for name, one in schema.items()} == {
         "born": ("quasi_identifier", "continuous"),
-        "left": ("quasi_identifier", "nominal"),  # in a way that the file's reader does not know
+        "left": ("quasi_identifier", "continuous"),  # in a way that only the notation tells
     }
     (tmp_path / "plan.yaml").write_text(draft_plan(schema, str(path), tmp_path))
     tm.run(tmp_path / "plan.yaml", output=str(tmp_path / "out.csv"))

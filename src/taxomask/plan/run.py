@@ -18,7 +18,7 @@ from ..evaluation import Evaluation
 from ..methods import Check, Method
 from ..methods.missing_permutation import with_missing_cells
 from ..microdata import Microdata
-from ..microdata.files import Source, format_of, is_address, open_table, shown
+from ..microdata.files import Source, format_of, is_address, open_table, shown, split_sheet
 from ..release import Publication, Release, protect_on
 from ..release.leaks import Terms
 from ..release.places import check_place, is_folder
@@ -217,7 +217,7 @@ def _check_format(target: str) -> None:
 
 
 def _check_place(path: Path, data: str | None, *, force: bool) -> None:
-    if data and path.resolve() == Path(data).resolve():
+    if data and path.resolve() == split_sheet(data)[0].resolve():
         raise PlanError(f"{path} is the table itself.", hint="Write the protected table to another file.")
     check_place(path, force=force)
 
