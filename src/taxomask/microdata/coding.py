@@ -19,13 +19,14 @@ from .numeric import read_numbers
 
 __all__ = ["Coded", "Note", "code"]
 
-Event = Literal["empty", "missing", "as_missing", "drop", "root"]
+Event = Literal["empty", "missing", "as_missing", "drop", "root", "coarse"]
 
 _EVENTS: dict[Event, str] = {
     "empty": "had no value",
     "missing": "held a value that means missing",
     "as_missing": "held a value outside the taxonomy and became missing",
     "drop": "held a value outside the taxonomy; their records were dropped",
+    "coarse": "held a date and are read as something coarser, against which losses are measured",
     "root": "held a value outside the taxonomy and were put at its root",
 }
 
@@ -77,6 +78,8 @@ def _continuous(frame: Frame, attribute: Attribute) -> Coded:
         Note(attribute.name, "empty", int(numbers.empty.sum())),
         Note(attribute.name, "missing", int(numbers.marked.sum()), numbers.markers),
     ]
+    if attribute.coarsen is not None:
+        notes.append(Note(attribute.name, "coarse", int((~np.isnan(numbers.values)).sum())))
     marker = numbers.marker if numbers.markers and not numbers.empty.any() else None
     return Coded(
         ContinuousColumn(attribute, numbers.values),
