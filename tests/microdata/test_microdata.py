@@ -186,7 +186,7 @@ def test_numbers_written_as_text_keep_their_marker_and_spelling(table: Make, one
         (
             ["1,5", "2"],
             "column 'x', row 1: '1,5' is not a number.",
-            "All values are written alike: say notation: '1234,5'.",
+            "say notation: '1234,5'.",
         ),
         ([1.0, 2.0, float("-inf")], "column 'x', row 3: -inf is not a finite number.", "missing"),
         (["1e999"], "column 'x', row 1: inf is not a finite number.", "missing"),
