@@ -94,6 +94,10 @@ class Promise(ABC):
         """The columns that it promises to be permutations of the original ones."""
         return ()
 
+    def parts(self, masked: Masked) -> tuple[Promise, ...]:
+        """The promises that it is made of, if it stands for several."""
+        return (self,)
+
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         """The columns that it protects by itself: where the original has it already, no value need change."""
         return ()

@@ -21,12 +21,25 @@ from .open_ends import find_open_ends, snapped
 from .resolution import Resolution
 
 __all__ = [
-    "NUMBER", "Numbers", "in_plain", "is_text", "numbers_of", "present_values", "read_numbers", "trimmed",
-    "value_type", "write_numbers",
+    "NUMBER", "Gaps", "Numbers", "in_plain", "is_text", "numbers_of", "present_values", "read_numbers",
+    "trimmed", "value_type", "write_numbers",
 ]  # fmt: skip
 
 Array: TypeAlias = Any  # pyarrow.Array
 Mask: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """How many cells are empty, and how often each value stands that means missing, in the order of appearance."""
+
+    empty: int
+    markers: tuple[tuple[Any, int], ...]
+
+    def then(self, other: Gaps) -> Gaps:
+        """Those of these cells and of others that follow them."""
+        markers = Counter(dict(self.markers)) + Counter(dict(other.markers))
+        return Gaps(self.empty + other.empty, tuple(markers.items()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,26 +47,21 @@ class Numbers:
     """The values of a column (NaN where missing), and why some are missing."""
 
     values: NDArray[np.float64]
-    empty: Mask
-    marked: Mask
-    markers: tuple[tuple[str, int], ...]
-    marker: object
+    gaps: Gaps
 
 
-def read_numbers(frame: Frame, attribute: Attribute) -> Numbers:
-    """The numbers of a continuous column; values that mean missing become NaN."""
+def read_numbers(frame: Frame, attribute: Attribute, first: int = 0) -> Numbers:
+    """The numbers of a continuous column; values that mean missing become NaN. Rows are counted from ``first`` on."""
     import pyarrow as pa
 
     array = _decoded(frame, attribute.name)
     empty = array.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
     marked = _marked(array, attribute.missing) & ~empty
-    values = numbers_of(in_plain(_without(array, marked), attribute), attribute.name)
-    _refuse_infinities(values, attribute.name)
-    _refuse_beyond(values, attribute)
+    values = numbers_of(in_plain(_without(array, marked), attribute, first), attribute.name, first)
+    _refuse_infinities(values, attribute.name, first)
+    _refuse_beyond(values, attribute, first)
     raw = array.filter(pa.array(marked)).to_pylist()
-    counts = Counter(raw).most_common()
-    spelled = tuple((spell(value), count) for value, count in counts)
-    return Numbers(values, empty, marked, spelled, counts[0][0] if counts else None)
+    return Numbers(values, Gaps(int(empty.sum()), tuple(Counter(raw).items())))
 
 
 def present_values(frame: Frame, attribute: Attribute) -> Array:
@@ -73,7 +81,7 @@ def value_type(frame: Frame, attribute: Attribute) -> Any:
     return pa.date32() if dates and (dtype is None or is_text(dtype)) else dtype
 
 
-def in_plain(array: Array, attribute: Attribute) -> Array:
+def in_plain(array: Array, attribute: Attribute, first: int = 0) -> Array:
     """Texts in the notation of an attribute as texts of plain numbers or as days; dates as what they are coarsened to.
 
     An error names the first text that is no date. Other columns stay as they are.
@@ -90,7 +98,7 @@ def in_plain(array: Array, attribute: Attribute) -> Array:
                 row = int(wrong.argmax())
                 how = f"written as {attribute.notation}" if attribute.notation else "of the form 2020-12-31"
                 raise DataError(
-                    f"column {attribute.name!r}, row {row + 1:,}: {array[row].as_py()!r} is not a date {how}.",
+                    f"column {attribute.name!r}, row {first + row + 1:,}: {array[row].as_py()!r} is not a date {how}.",
                     hint="List it in missing if it means that there is no value; change the notation if it differs.",
                 )
         return plain.take(pa.array(codes, mask=codes < 0))
@@ -123,9 +131,9 @@ def _iso(texts: Array) -> Array:
     return iso.plain(texts)
 
 
-def numbers_of(array: Array, name: str) -> NDArray[np.float64]:
+def numbers_of(array: Array, name: str, first: int = 0) -> NDArray[np.float64]:
     """The numbers of a column that holds them, or texts of them; NaN where it is null."""
-    return _from_text(array, name) if is_text(array.type) else _from_numbers(array, name)
+    return _from_text(array, name, first) if is_text(array.type) else _from_numbers(array, name)
 
 
 def trimmed(array: Array) -> Array:
@@ -257,7 +265,7 @@ def _from_numbers(array: Array, name: str) -> NDArray[np.float64]:
     return values
 
 
-def _from_text(array: Array, name: str) -> NDArray[np.float64]:
+def _from_text(array: Array, name: str, first: int) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -275,27 +283,27 @@ def _from_text(array: Array, name: str) -> NDArray[np.float64]:
             )
         if how is not None:
             hint = f"All values are written alike: say notation: {how.text!r}."
-        raise DataError(f"column {name!r}, row {row + 1:,}: {text!r} is not a number.", hint=hint)
+        raise DataError(f"column {name!r}, row {first + row + 1:,}: {text!r} is not a number.", hint=hint)
     return np.array(texts.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _refuse_beyond(values: NDArray[np.float64], attribute: Attribute) -> None:
+def _refuse_beyond(values: NDArray[np.float64], attribute: Attribute, first: int) -> None:
     """A number that an open end stands for cannot be known beside it: it would be written as the open end."""
     for end in attribute.ends:
         wrong = end.beyond(values) & (values != end.number)
         if wrong.any():
-            row = int(wrong.argmax())
+            row, where = int(wrong.argmax()), f"column {attribute.name!r}"
             raise DataError(
-                f"column {attribute.name!r}, row {row + 1:,}: {values[row]:g} lies beyond the open end {end.text!r}.",
+                f"{where}, row {first + row + 1:,}: {values[row]:g} lies beyond the open end {end.text!r}.",
                 hint=f"Take {end.text!r} out of open_ends and list it in missing, or code such numbers as it first.",
             )
 
 
-def _refuse_infinities(values: NDArray[np.float64], name: str) -> None:
+def _refuse_infinities(values: NDArray[np.float64], name: str, first: int) -> None:
     infinite = np.isinf(values)
     if infinite.any():
         row = int(infinite.argmax())
         raise DataError(
-            f"column {name!r}, row {row + 1:,}: {values[row]} is not a finite number.",
+            f"column {name!r}, row {first + row + 1:,}: {values[row]} is not a finite number.",
             hint="Put a number in its place, or list it in missing.",
         )

@@ -14,7 +14,7 @@ from typing import Any
 from ..comparison import compared_before
 from ..engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Told, Workers, read_coded
 from ..errors import DataError, PlanError, PromiseError, SchemaError
-from ..evaluation import Evaluation
+from ..evaluation import Evaluation, check_analyses
 from ..methods import Check, Method
 from ..methods.missing_permutation import with_missing_cells
 from ..microdata import Microdata
@@ -92,6 +92,7 @@ def run(
         with naming(source):
             terms = Terms(plan.accept, plan.limits.singled_out)
             method = with_missing_cells(plan.method, table, plan.missing_cells)
+            check_analyses(plan.analyses, table.schema, table)
             release = _protected(engine, table, method, plan.seed, terms)
         evaluation = _measured(plan, release, page, progress)
         if progress is not None:
@@ -123,7 +124,11 @@ def _told(plan: Plan) -> dict[str, Any]:
 def _page(plan: Plan, evaluation: Evaluation, release: Release) -> str:
     """The report, with the methods that were compared on the same table."""
     found = compared_before(
-        release.audit["sha256"]["original"], plan.attributes, plan.compare, attackers=plan.attackers
+        release.audit["sha256"]["original"],
+        plan.attributes,
+        plan.compare,
+        attackers=plan.attackers,
+        analyses=plan.analyses,
     )
     limits = plan.limits
     return evaluation.page(release, found.page(limits.risk, limits.disclosure) if found.points else None)
@@ -174,11 +179,11 @@ def _protected(engine: Engine, data: Microdata, method: Method, seed: int | None
 def _measured(plan: Plan, release: Release, page: str | None, progress: Told | None) -> Evaluation | None:
     """What a release costs and risks, if a report or the limits ask for it; an error if it is beyond the limits."""
     limits = plan.limits
-    asked = (limits.risk, limits.disclosure, limits.loss, limits.worst_loss)
+    asked = (limits.risk, limits.disclosure, limits.loss, limits.worst_loss, limits.analyses)
     if not page and all(limit is None for limit in asked):
         return None
     told = None if progress is None else lambda done: progress(done, "measuring")
-    evaluation = release.evaluate(attackers=plan.attackers, progress=told)
+    evaluation = release.evaluate(attackers=plan.attackers, analyses=plan.analyses, progress=told)
     _stop_if_beyond(plan.limits, evaluation)
     return evaluation
 
@@ -245,6 +250,12 @@ def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:
             hint="Nothing was written. The table has no confidential column, or no attacker that was chosen looks for "
             "their values: leave the limit of the disclosure out, or name others under 'attackers:'.",
         )
+    if limits.analyses is not None and math.isnan(head["analyses"]):
+        raise PromiseError(
+            f"analysis {head['worst_analysis']!r} tells no number of the original table, so that the limits of the "
+            "plan are not known to be met.",
+            hint="Nothing was written. Change the analysis, or leave the limit of the analyses out.",
+        )
     worst = "" if head["worst_column"] is None else f", that of {head['worst_column']}"
     checks = [
         Check(f"{name} of at most {limit:g}", value <= limit, f"it is {value:.4g}{more}")
@@ -256,6 +267,10 @@ def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:
         )
         if limit is not None
     ]
+    if limits.analyses is not None:
+        found = f"it is {head['analyses']:.4g}, that of {head['worst_analysis']!r}"
+        promise = f"an overlap of the intervals of each analysis of at least {limits.analyses:g}"
+        checks.append(Check(promise, head["analyses"] >= limits.analyses, found))
     broken = [check for check in checks if not check.holds]
     if broken:
         raise PromiseError(

@@ -147,6 +147,10 @@ class Source(ABC):
         """
         return self._batches(rows, self._chosen(columns))
 
+    def read_rows(self, columns: Sequence[str], start: int, stop: int) -> ArrowTable:
+        """Some rows of some columns. Of Parquet files only the row groups that hold them are read."""
+        return self._read_rows(self._chosen(columns), start, stop)
+
     def _chosen(self, columns: Sequence[str] | None) -> list[str]:
         chosen = list(self.names if columns is None else columns)
         for name in chosen:
@@ -156,6 +160,9 @@ class Source(ABC):
 
     def _read(self, columns: list[str]) -> ArrowTable:
         return self._batches(BATCH, columns).read_all()
+
+    def _read_rows(self, columns: list[str], start: int, stop: int) -> ArrowTable:
+        return self._read(columns).slice(start, stop - start)
 
     @abstractmethod
     def _batches(self, rows: int, columns: list[str]) -> Batches: ...
