@@ -145,7 +145,8 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
     from ..microdata.files import is_address
     from ..plan import make_method
     from ..release.in_place import belongs
-    from ..release.write import row_order
+    from ..release.released import row_order
+    from ..release.write import IN_CHUNKS, SHUFFLED
 
     if not path.exists():
         raise DataError(
@@ -156,7 +157,8 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
         record = json.loads(path.read_text(encoding="utf-8"))
         own = record["records"] == rows
         own = own and (is_address(protected) or belongs(record, Path(protected)))
-        order = None if record["rows"] == "kept" else row_order(record["draws"], record["records"])
+        kept, in_chunks = record["rows"] == "kept", {SHUFFLED: False, IN_CHUNKS: True}
+        order = None if kept else row_order(record["draws"], rows, in_chunks=in_chunks[record["rows"]])
         linked = bool(record["linked"])
         method = make_method({"name": record["method"], **record["parameters"]})
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -10,8 +10,11 @@ from .base import Engine, Told
 from .dask import DaskCluster
 from .files import Call, Files, Workers
 from .memory import Memory
+from .pieces import Pieces
 from .reading import read_coded
 from .scratch import Scratch
 from .threads import Threads
 
-__all__ = ["Call", "DaskCluster", "Engine", "Files", "Memory", "Scratch", "Threads", "Told", "Workers", "read_coded"]
+__all__ = [
+    "Call", "DaskCluster", "Engine", "Files", "Memory", "Pieces", "Scratch", "Threads", "Told", "Workers", "read_coded",
+]  # fmt: skip

@@ -19,6 +19,7 @@ from ..methods import METHODS, Method, Pipeline
 from ..methods.missing_permutation import MISSING_CELLS
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
+from ..microdata.coarsening import COARSER
 from ..microdata.files import is_address, shown
 from ..microdata.schema import ABOUT_PEOPLE, MissingPerson
 from ..microdata.yaml_file import read_yaml
@@ -484,6 +485,9 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "decimals": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST_DECIMALS}, {"const": "exact"}]},
             "note": text,
             "follows": text,
+            "notation": {**text, "examples": ["1,234.50", "1.234,5 €", "d.m.Y"]},
+            "open_ends": {"type": "object", "additionalProperties": {"type": "number"}},
+            "coarsen": {**text, "examples": list(COARSER)},
         },
     }
 

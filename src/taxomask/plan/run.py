@@ -18,8 +18,8 @@ from ..errors import DataError, PlanError, PromiseError, SchemaError
 from ..evaluation import Evaluation, check_analyses
 from ..methods import Check, Method
 from ..methods.missing_permutation import with_missing_cells
-from ..microdata import Kind, Microdata
-from ..microdata.files import Source, format_of, is_address, open_table, shown
+from ..microdata import Microdata
+from ..microdata.files import Source, format_of, is_address, open_table, shown, split_sheet
 from ..release import Publication, Release, protect_on
 from ..release.leaks import Terms
 from ..release.places import check_place, is_folder
@@ -221,7 +221,7 @@ def _located(plan: Plan, data: str | None) -> tuple[str, list[str]]:
     if not where:
         raise PlanError("there is no table to protect.", hint="Name one, or write 'data: …' in the plan.")
     known = open_table(where).names
-    return where, [name for name, one in plan.attributes.items() if one.kind != Kind.CONTINUOUS and name in known]
+    return where, [name for name, one in plan.attributes.items() if one.as_text and name in known]
 
 
 @contextmanager
@@ -242,7 +242,7 @@ def _check_format(target: str) -> None:
 
 
 def _check_place(path: Path, data: str | None, *, force: bool) -> None:
-    if data and path.resolve() == Path(data).resolve():
+    if data and path.resolve() == split_sheet(data)[0].resolve():
         raise PlanError(f"{path} is the table itself.", hint="Write the protected table to another file.")
     check_place(path, force=force)
 
