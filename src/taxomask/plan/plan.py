@@ -116,6 +116,8 @@ class Plan(_Part):
     data: str | None = None
     seed: int | None = Field(None, ge=0)
     practice: bool = False
+    purpose: str | None = None
+    recipient: str | None = None
     attackers: tuple[str, ...] | None = None
     missing_cells: Literal["keep", "permute"] = "keep"
     limits: Limits = Limits(risk=None, disclosure=None, loss=None, worst_loss=None, analyses=None, singled_out=None)
@@ -414,6 +416,8 @@ def plan_json_schema() -> dict[str, Any]:
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
             "practice": {"type": "boolean", "description": "Not for release: a seed that can be guessed is accepted."},
+            "purpose": {"type": "string", "description": "What the table is released for: the report begins with it."},
+            "recipient": {"type": "string", "description": "To whom it is released: the report begins with it."},
             "attackers": {
                 "type": "array",
                 "minItems": 1,

@@ -33,9 +33,9 @@ export function go(step, ...more) { location.hash = `#/${[step, ...more].map(enc
 
 // What a job is given: the draft as a plan.
 export function plan(...more) {
-  const { attributes, people, method, limits, accept, missing_cells } = state.draft;
+  const { attributes, people, method, limits, accept, missing_cells, purpose, recipient } = state.draft;
   const kept = Object.fromEntries(Object.entries(limits || {}).filter(([, value]) => value !== null));
-  return Object.assign({ attributes: attributes.map(entry), ...people, method, ...(Object.keys(kept).length ? { limits: kept } : {}), ...(accept?.length ? { accept } : {}), ...(missing_cells ? { missing_cells } : {}) }, ...more);
+  return Object.assign({ attributes: attributes.map(entry), ...people, method, ...(Object.keys(kept).length ? { limits: kept } : {}), ...(accept?.length ? { accept } : {}), ...(missing_cells ? { missing_cells } : {}), ...(purpose ? { purpose } : {}), ...(recipient ? { recipient } : {}) }, ...more);
 }
 
 // An attribute as a plan has it: only what its kind has, and nothing but its leader if it follows another column.
