@@ -123,10 +123,20 @@ def test_a_misspelt_value_is_told_before_methods_run(run: Run, planned: Path) ->
     assert "none of the methods" not in message
 
 
+def test_the_smallest_k_is_searched(run: Run, planned: Path) -> None:
+    write_plan(planned, ATTRIBUTES + "compare:\n  - {name: microaggregation, k: 6}\n")
+    asked = ("compare", "--plan", planned / "plan.yaml", "--max-risk", "0.34")
+    code, out, _ = run(*asked)
+    assert code == 0
+    assert "microaggregation(k=3) keeps to the limits, k = 2 does not." in out
+    assert "Best: microaggregation(k=3)." in out
+    assert "searched" not in json.loads(run(*asked, "--json", "--seconds", "0")[1])
+
+
 def test_only_methods_that_promise_it(run: Run, planned: Path) -> None:
     write_plan(planned, ATTRIBUTES + "compare:\n  - {name: microaggregation, k: 3}\n  - {name: noise, amount: 0.01}\n")
-    asked = ("compare", "--plan", planned / "plan.yaml", "--max-risk", "1", "--json", "--promise")
-    assert json.loads(run(*asked, "k_anonymity")[1])["best"]["method"] == "microaggregation(k=3)"
-    code, _, message = run(*asked, "teleportation")
+    asked = ("compare", "--plan", planned / "plan.yaml", "--max-risk", "1", "--seconds", "0", "--json")
+    assert json.loads(run(*asked, "--promise", "k_anonymity")[1])["best"]["method"] == "microaggregation(k=3)"
+    code, _, message = run(*asked, "--promise", "teleportation")
     assert code == 2
     assert "no method promises 'teleportation'" in message

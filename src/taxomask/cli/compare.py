@@ -44,6 +44,12 @@ def compare(
     person: Person = None,
     household: Household = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many methods run at once.")] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            min=0, help="With a limit of risk: how long to search for the smallest k that meets it; 0: not at all."
+        ),
+    ] = 60.0,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute everything anew.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
     outside: Annotated[
@@ -61,6 +67,8 @@ def compare(
     if analysis is not None and analysis not in (names := [one.name for one in read.analyses]):
         hint = did_you_mean(analysis, names) if names else "Write 'analyses:' in the plan."
         raise PlanError(f"the plan has no analysis {analysis!r}.", hint=hint)
+    risk = max_risk if max_risk is not None else read.limits.risk
+    disclosure = max_disclosure if max_disclosure is not None else read.limits.disclosure
     with progress_bar("Comparing", quiet=quiet or json) as progress:
         found = _run(
             read,
@@ -71,9 +79,10 @@ def compare(
             workers=workers,
             cache=not no_cache,
             progress=progress,
+            max_risk=risk,
+            max_disclosure=disclosure,
+            seconds=seconds,
         )
-    risk = max_risk if max_risk is not None else read.limits.risk
-    disclosure = max_disclosure if max_disclosure is not None else read.limits.disclosure
     if output is not None:
         found.to_html(output, max_risk=risk, max_disclosure=disclosure, promise=promise, analysis=analysis)
     chosen = risk is not None or disclosure is not None or promise is not None or analysis is not None
@@ -125,6 +134,10 @@ def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
     print_meanings([name for name in names if name not in overlaps], found.protected)
     for label, reason in found.failed:
         print(f"Could not be run: {label}: {reason}")
+    if found.searched:
+        print("The smallest k, searched:")
+        for words in found.searched:
+            print(f"  {words}")
     if best:
         print(f"Best: {best.point.label}. {best.reason}")
     if page is not None:

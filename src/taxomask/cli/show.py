@@ -124,7 +124,7 @@ def print_text(text: str) -> None:
     from rich.console import Console
 
     console = Console(markup=False, highlight=False, emoji=False)
-    console.print(_plain(text), soft_wrap=not console.is_terminal)
+    console.print(_plain(text), soft_wrap=not console.is_terminal)  # what is piped is for programs to wrap
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ from ..microdata.frames import of_kind
 from ..release import Release, protect
 from ..release.protect import fingerprint
 from ..report.figures import number
+from .search import search
+from .search import told as searched_words
 from .stored import Stored
 
 __all__ = ["Choice", "Point", "RUMap", "compare", "compared_before"]
@@ -81,12 +83,15 @@ class RUMap:
         The methods that could not be run on this table, with the reason.
     protected
         The columns that any of the methods that ran protects: every loss is over these, so that losses compare.
+    searched
+        What the search for the smallest k found, a sentence for each method, where a limit was given.
     """
 
     points: tuple[Point, ...]
     failed: tuple[tuple[str, str], ...] = ()
     protected: tuple[str, ...] = ()
     _kind: str = "pyarrow"
+    searched: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         front = [point.label for point in self.points if point.front]
@@ -119,7 +124,8 @@ class RUMap:
             {"method": point.label, "numbers": plain(point.numbers), "front": point.front} for point in self.points
         ]
         failed = [{"method": label, "reason": reason} for label, reason in self.failed]
-        return {"points": points, "failed": failed, "protected": list(self.protected)}
+        searched = {"searched": list(self.searched)} if self.searched else {}
+        return {"points": points, "failed": failed, "protected": list(self.protected), **searched}
 
     def best(
         self,
@@ -176,7 +182,10 @@ class RUMap:
         )
         reason += f" and a disclosure of {chosen.disclosure:.4g}." if not math.isnan(chosen.disclosure) else "."
         if others:
-            reason += f" The next best is {others[0].label} with {kept.words} of {kept.value(others[0]):.4g}."
+            value = kept.value(others[0])
+            more = f", {abs(value - kept.value(chosen)):.2g} {'more' if analysis is None else 'less'}"
+            differs = not math.isnan(value) and value != kept.value(chosen)
+            reason += f" The next best is {others[0].label} with {kept.words} of {value:.4g}{more if differs else ''}."
         return Choice(chosen, reason)
 
     def to_html(
@@ -296,6 +305,9 @@ def compare(
     cache: bool | str | PathLike[str] = True,
     progress: Progress | None = None,
     so_far: Callable[[RUMap], None] | None = None,
+    max_risk: float | None = None,
+    max_disclosure: float | None = None,
+    seconds: float = 60.0,
 ) -> RUMap:
     """Run methods on a table and measure risk and utility of each.
 
@@ -325,6 +337,11 @@ def compare(
         Called with the fraction of the work that is done, all methods taken together.
     so_far
         Called with the map of what is known each time that a method is done.
+    max_risk, max_disclosure
+        Limits as of `RUMap.best`. With ``max_risk``, further k of the methods that have one are then measured, to the
+        smallest that keeps to the limits: by the nearest record first, which is cheap, then by all attackers.
+    seconds
+        No step of this search begins after so many; 0 for no search.
     """
     seed = check_integer("seed", seed, at_least=0)
     chosen = list(methods)
@@ -339,6 +356,8 @@ def compare(
     known = Known(attackers=trying, analyses=asked)
     store = Stored(cache, fingerprint(Memory(), data.frame), schema, seed, trying, asked)
     threads = min(os.cpu_count() or 1, 4) if workers is None else check_integer("workers", workers, at_least=1)
+    if max_risk is not None or max_disclosure is not None:
+        _limits(max_risk, max_disclosure)  # what is no limit is told before the work begins
     told = _Together(progress, len(chosen))
     outcomes: dict[int, Summary | TaxomaskError] = {}
     with ThreadPoolExecutor(threads) as pool:
@@ -351,6 +370,26 @@ def compare(
             if so_far is not None and len(outcomes) < len(chosen):
                 so_far(_map(chosen, outcomes, data.frame.kind))
     found = _map(chosen, outcomes, data.frame.kind)
+    if max_risk is not None and seconds > 0:
+
+        def measure(some: list[Method], known: Known = known, store: Stored = store) -> list[Summary | TaxomaskError]:
+            with ThreadPoolExecutor(threads) as pool:
+                return list(pool.map(lambda one: _measured(data, one, seed, known, store, lambda done: None), some))
+
+        quick = Known(attackers=("nearest",), analyses=())
+        quick_store = Stored(cache, fingerprint(Memory(), data.frame), schema, seed, quick.attackers)
+        more, families = search(
+            [(method, outcomes[place]) for place, method in enumerate(chosen)],
+            lambda one: one.risk <= max_risk and (max_disclosure is None or one.disclosure <= max_disclosure),
+            lambda one: one.risk <= max_risk,
+            measure,
+            partial(measure, known=quick, store=quick_store) if trying is None or "nearest" in trying else None,
+            most=max(data.n // 2, 2),
+            seconds=seconds,
+        )
+        outcomes |= {len(chosen) + i: one for i, (_, one) in enumerate(more)}
+        every = [*chosen, *(method for method, _ in more)]
+        found = replace(_map(every, outcomes, data.frame.kind), searched=searched_words(families))
     if so_far is not None:
         so_far(found)
     return found

@@ -74,6 +74,7 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
         tuple(note for one in coded for note in one.notes),
         frame,
         {name: one.marker for name, one in zip(names, coded, strict=True)},
+        schema.coarsened,
         _owners=owners,
     )
 

@@ -37,6 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 LARGEST = 1e70
+COMPARED = "Risk and utility of the methods that were compared"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,20 +118,36 @@ class Evaluation:
         *,
         release: Described | None = None,
         compared: Mapping[str, Any] | None = None,
+        about: Mapping[str, str] | None = None,
     ) -> None:
         """Write a report for the custodian as one HTML page; with the release, what was done and its promises too.
 
-        ``compared`` is the ``page()`` of a risk-utility map to be shown with it.
+        ``compared`` is the ``page()`` of a risk-utility map to be shown with it, ``about`` says what the first page
+        has besides: ``file``, ``file_hash``, ``purpose``, ``recipient``.
         """
-        write_whole(Path(path), self.page(release, compared))
+        write_whole(Path(path), self.page(release, compared, about))
 
-    def page(self, release: Described | None = None, compared: Mapping[str, Any] | None = None) -> str:
+    def page(
+        self,
+        release: Described | None = None,
+        compared: Mapping[str, Any] | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> str:
         """The report of `to_html` as text."""
         from ..report import render
         from .page import page
 
-        done = None if release is None else release.facts()
-        return render("evaluation.html", compared=compared, **page(self, done))
+        done = None if release is None else {**release.facts(), **(about or {})}
+        values = page(self, done)
+        if compared is not None:
+            values["contents"].insert(-len(values["sections"]), COMPARED)
+        return render("evaluation.html", compared=compared, **values)
+
+    def cover(self, release: Described, about: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The facts of the first page of a report, in plain values."""
+        from .cover import cover
+
+        return cover(self, {**release.facts(), **(about or {})})
 
 
 class Described(Protocol):

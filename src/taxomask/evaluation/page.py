@@ -17,6 +17,7 @@ from ..measures.side_by_side import same_values
 from ..microdata import CategoricalColumn, Column, TaxonomicColumn
 from ..microdata.alike import alike
 from ..report.figures import Branch, number
+from .cover import cover
 from .headline import HEADLINE, disclosure_risk
 
 if TYPE_CHECKING:
@@ -37,13 +38,24 @@ _IN_TABLES = ("risk.intervals.attributes.*.value", "risk.rank_correlation.*.valu
 
 def page(evaluation: Evaluation, done: Mapping[str, Any] | None) -> dict[str, Any]:
     """The values of ``evaluation.html``; ``done`` says how the table was protected (`Release.facts`)."""
+    sections = _sections(evaluation)
+    correlations = _correlations(evaluation)
     return {
         "title": "Report of a protected table",
+        "contents": [
+            "What was done",
+            "What was promised, and checked on the table itself",
+            "In short",
+            "What it cost",
+            *(["How columns go together"] if correlations else []),
+            *(section["title"] for section in sections),
+        ],
         "done": done,
+        "cover": None if done is None else cover(evaluation, done),
         "cards": _cards(evaluation),
-        "columns": [_column(evaluation, name) for name in evaluation.released.columns],
-        "correlations": _correlations(evaluation),
-        "sections": _sections(evaluation),
+        "columns": _worst_first([_column(evaluation, name) for name in evaluation.released.columns]),
+        "correlations": correlations,
+        "sections": sections,
     }
 
 
@@ -98,6 +110,16 @@ def _column(evaluation: Evaluation, name: str) -> dict[str, Any]:
         "same": _same(evaluation, name),
     }
     return facts | _figure(before, after) | {"words": _words(before, after)}
+
+
+def _worst_first(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The columns that lost most first; those whose loss is not known in the order of the table, at the end."""
+
+    def order(column: Mapping[str, Any]) -> float:
+        loss = column["loss"]
+        return math.inf if loss is None or math.isnan(loss) else -loss
+
+    return sorted(columns, key=order)
 
 
 def _same(evaluation: Evaluation, name: str) -> bool:

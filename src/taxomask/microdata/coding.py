@@ -20,13 +20,14 @@ from .numeric import Gaps, read_numbers
 
 __all__ = ["Coded", "Note", "code", "code_distinct", "coded_numbers"]
 
-Event = Literal["empty", "missing", "as_missing", "drop", "root"]
+Event = Literal["empty", "missing", "as_missing", "drop", "root", "coarse"]
 
 _EVENTS: dict[Event, str] = {
     "empty": "had no value",
     "missing": "held a value that means missing",
     "as_missing": "held a value outside the taxonomy and became missing",
     "drop": "held a value outside the taxonomy; their records were dropped",
+    "coarse": "held a date and are read as something coarser, against which losses are measured",
     "root": "held a value outside the taxonomy and were put at its root",
 }
 
@@ -87,6 +88,8 @@ def coded_numbers(column: ContinuousColumn, gaps: Gaps) -> Coded:
     name, counts = column.attribute.name, Counter(dict(gaps.markers)).most_common()
     markers = tuple((spell(value), count) for value, count in counts)
     notes = [Note(name, "empty", gaps.empty), Note(name, "missing", sum(count for _, count in counts), markers)]
+    if column.attribute.coarsen is not None:
+        notes.append(Note(name, "coarse", len(column) - sum(note.cells for note in notes)))
     marker = counts[0][0] if counts and not gaps.empty else None
     return Coded(column, tuple(note for note in notes if note.cells), marker=marker)
 

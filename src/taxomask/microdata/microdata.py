@@ -21,7 +21,7 @@ from .columns import CategoricalColumn, Column, ContinuousColumn, TaxonomicColum
 from .distinct import Distinct
 from .follow import Followed, followed
 from .frames import Frame
-from .numeric import is_text, write_numbers
+from .numeric import is_text, value_type, write_numbers
 from .people import NOBODY, Owners
 from .schema import Schema, made_from_frame
 
@@ -107,6 +107,7 @@ class Microdata:
             tuple(note for one in coded.values() for note in one.notes),
             source,
             {name: one.marker for name, one in coded.items()},
+            schema.coarsened,
             _owners=Owners.of(source, schema, rows),
         )
 
@@ -270,7 +271,9 @@ class Microdata:
         dtype = self._frame.arrow_type(name)
         if name in self.following or dtype is None or types.is_dictionary(dtype):
             return False
-        return name not in self._replaced or self.schema[name].kind != Kind.CONTINUOUS or not is_text(dtype)
+        if name not in self._replaced or self.schema[name].kind != Kind.CONTINUOUS:
+            return True
+        return not is_text(dtype) and self.schema[name].coarsen is None
 
     @property
     def following(self) -> tuple[str, ...]:
@@ -289,12 +292,16 @@ class Microdata:
 
     def holds_dates(self, name: str) -> bool:
         """Whether a column holds dates or times; durations are numbers."""
-        dtype = self._frame.arrow_type(name)
+        dtype = self.value_type(name)
         return dtype is not None and is_temporal(dtype) and not str(dtype).startswith("duration")
+
+    def value_type(self, name: str) -> Any:
+        """The pyarrow type of what the cells of a column mean; days if its texts are dates."""
+        return value_type(self._frame, self.schema[name])
 
     def grain(self, name: str) -> float:
         """What the numbers of a column are rounded to when they are written: a day, 0.01; 0 if they can be any."""
-        return grain(self._frame.arrow_type(name))
+        return grain(self.value_type(name))
 
     def _kept_rows(self) -> NDArray[np.int64] | None:
         """The rows of the records; None if they are all rows in their order."""
@@ -319,12 +326,13 @@ class Microdata:
         marker: Any = self._markers[name]
         if isinstance(column, CategoricalColumn):
             return _decode_categories(column, marker)
+        attribute, means = self.schema[name], self.value_type(name) if dtype is None else dtype
         dtype = self._frame.arrow_type(name) if dtype is None else dtype
-        _check_range(column, dtype)
-        if dtype is None:
+        _check_range(column, means)
+        if dtype is None and attribute.coarser is None:
             return column.values
-        text = is_text(dtype)
-        array = write_numbers(column.values, self._frame.arrow(name)) if text else fit(column.values, dtype)
+        text = attribute.coarser is not None or is_text(dtype)
+        array = write_numbers(column.values, self._frame.arrow(name), attribute) if text else fit(column.values, dtype)
         if marker is None:
             return array
         return array.fill_null(pa.scalar(float(marker) if pa.types.is_floating(array.type) else marker, array.type))

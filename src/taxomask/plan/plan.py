@@ -19,6 +19,7 @@ from ..methods import METHODS, Method, Pipeline
 from ..methods.missing_permutation import MISSING_CELLS
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
+from ..microdata.coarsening import COARSER
 from ..microdata.files import is_address, shown
 from ..microdata.schema import ABOUT_PEOPLE, MissingPerson
 from ..microdata.yaml_file import read_yaml
@@ -115,6 +116,8 @@ class Plan(_Part):
     data: str | None = None
     seed: int | None = Field(None, ge=0)
     practice: bool = False
+    purpose: str | None = None
+    recipient: str | None = None
     attackers: tuple[str, ...] | None = None
     missing_cells: Literal["keep", "permute"] = "keep"
     limits: Limits = Limits(risk=None, disclosure=None, loss=None, worst_loss=None, analyses=None, singled_out=None)
@@ -413,6 +416,8 @@ def plan_json_schema() -> dict[str, Any]:
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
             "practice": {"type": "boolean", "description": "Not for release: a seed that can be guessed is accepted."},
+            "purpose": {"type": "string", "description": "What the table is released for: the report begins with it."},
+            "recipient": {"type": "string", "description": "To whom it is released: the report begins with it."},
             "attackers": {
                 "type": "array",
                 "minItems": 1,
@@ -480,6 +485,9 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "decimals": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST_DECIMALS}, {"const": "exact"}]},
             "note": text,
             "follows": text,
+            "notation": {**text, "examples": ["1,234.50", "1.234,5 €", "d.m.Y"]},
+            "open_ends": {"type": "object", "additionalProperties": {"type": "number"}},
+            "coarsen": {**text, "examples": list(COARSER)},
         },
     }
 

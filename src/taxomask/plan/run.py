@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -17,8 +18,8 @@ from ..errors import DataError, PlanError, PromiseError, SchemaError
 from ..evaluation import Evaluation, check_analyses
 from ..methods import Check, Method
 from ..methods.missing_permutation import with_missing_cells
-from ..microdata import Kind, Microdata
-from ..microdata.files import Source, format_of, is_address, open_table, shown
+from ..microdata import Microdata
+from ..microdata.files import Source, format_of, is_address, open_table, shown, split_sheet
 from ..release import Publication, Release, protect_on
 from ..release.leaks import Terms
 from ..release.places import check_place, is_folder
@@ -35,6 +36,11 @@ class Outcome:
 
     publication: Publication
     evaluation: Evaluation | None
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    def cover(self) -> dict[str, Any] | None:
+        """The facts of the first page of the report, in plain values; None if nothing was measured."""
+        return None if self.evaluation is None else self.evaluation.cover(self.release, self.about)
 
     @property
     def release(self) -> Release:
@@ -97,6 +103,7 @@ def run(
         evaluation = _measured(plan, release, page, progress)
         if progress is not None:
             progress(0.0, "writing")
+        about = _about(plan, source) if evaluation is not None else {}
         options = Options(
             source,
             _told(plan),
@@ -105,10 +112,10 @@ def run(
             escape_cells=plan.output.escape_cells,
             practice=practice,
             report=Path(page) if page else None,
-            page=None if evaluation is None else partial(_page, plan, evaluation),
+            page=None if evaluation is None else partial(_page, plan, evaluation, about),
         )
         publication = write(release, target, options)
-    return Outcome(publication, evaluation)
+    return Outcome(publication, evaluation, about)
 
 
 def _told(plan: Plan) -> dict[str, Any]:
@@ -121,7 +128,19 @@ def _told(plan: Plan) -> dict[str, Any]:
     return content
 
 
-def _page(plan: Plan, evaluation: Evaluation, release: Release) -> str:
+def _about(plan: Plan, source: Source) -> dict[str, str]:
+    """What the first page of a report has besides what a release knows: the file, and what the plan says of its use."""
+    where = str(source.where)
+    path = Path(where)
+    found = {"file": shown(where) if is_address(where) else path.name}
+    if not is_address(where) and path.is_file():
+        with path.open("rb") as file:
+            found["file_hash"] = hashlib.file_digest(file, "sha256").hexdigest()
+    said = {"purpose": plan.purpose, "recipient": plan.recipient}
+    return found | {key: text for key, text in said.items() if text}
+
+
+def _page(plan: Plan, evaluation: Evaluation, about: Mapping[str, str], release: Release) -> str:
     """The report, with the methods that were compared on the same table."""
     found = compared_before(
         release.audit["sha256"]["original"],
@@ -131,7 +150,8 @@ def _page(plan: Plan, evaluation: Evaluation, release: Release) -> str:
         analyses=plan.analyses,
     )
     limits = plan.limits
-    return evaluation.page(release, found.page(limits.risk, limits.disclosure) if found.points else None)
+    compared = found.page(limits.risk, limits.disclosure) if found.points else None
+    return evaluation.page(release, compared, about)
 
 
 @contextmanager
@@ -201,7 +221,7 @@ def _located(plan: Plan, data: str | None) -> tuple[str, list[str]]:
     if not where:
         raise PlanError("there is no table to protect.", hint="Name one, or write 'data: …' in the plan.")
     known = open_table(where).names
-    return where, [name for name, one in plan.attributes.items() if one.kind != Kind.CONTINUOUS and name in known]
+    return where, [name for name, one in plan.attributes.items() if one.as_text and name in known]
 
 
 @contextmanager
@@ -222,7 +242,7 @@ def _check_format(target: str) -> None:
 
 
 def _check_place(path: Path, data: str | None, *, force: bool) -> None:
-    if data and path.resolve() == Path(data).resolve():
+    if data and path.resolve() == split_sheet(data)[0].resolve():
         raise PlanError(f"{path} is the table itself.", hint="Write the protected table to another file.")
     check_place(path, force=force)
 

@@ -12,7 +12,7 @@ from ..engines import Engine
 from ..errors import PromiseError
 from ..methods import Check, Masked, Promise
 from ..methods._kept import differs, released_column, released_on
-from ..methods.base import check
+from ..methods.base import Promised, check
 from ..microdata import Column, Microdata
 from ..microdata.combinations import numbered
 from ..microdata.frames import Frame
@@ -68,10 +68,11 @@ def _promises(
     long = released.n > engine.chunk
     whole = [promise for promise in promises if not (long and promise.in_chunks)]
     found = iter(engine.map(check, [(promise, data, released, masked) for promise in whole], "checking promises"))
-    return [
+    checks = (
         promise.check_on(engine, data, released, masked) if long and promise.in_chunks else next(found)
         for promise in promises
-    ]
+    )
+    return [Promised(**vars(one)) for one in checks]
 
 
 def stop_if_broken(checks: tuple[Check, ...], findings: Sequence[Finding] = ()) -> None:

@@ -112,6 +112,7 @@ def protect_on(
         *(str(note) for note in data.notes),
         *masked.notes,
         *_untouched_notes(data, masked.data),
+        *_index_notes(data.frame.native),
         *(note for note in engine.map(_following_note, following, "following") if note),
     )
     return Release(method, data, (), notes, audit, masked, promises, engine, terms)
@@ -216,6 +217,19 @@ def _untouched_notes(data: Microdata, masked: Microdata) -> tuple[str, ...]:
     if not same:
         return ()
     return (f"Released as they are, though quasi-identifiers: {', '.join(same)}. No promise covers them.",)
+
+
+def _index_notes(table: Any) -> tuple[str, ...]:
+    """What becomes of an index of pandas that says more than the number of a row."""
+    index = getattr(table, "index", None)
+    names = [name for name in getattr(index, "names", ()) if name is not None]
+    if index is None or callable(index) or (type(index).__name__ == "RangeIndex" and not names):
+        return ()
+    called = f" ({', '.join(map(str, names))})" if names else ""
+    return (
+        f"The index of the table{called} is left out, and rows are numbered: an index can name people. To release it, "
+        "make it a column first (frame.reset_index()) and describe it.",
+    )
 
 
 def _following_note(data: Microdata, name: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike, fspath
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..errors import DataError
 from ..evaluation import Evaluation, Known, check_analyses, check_attackers, measured
 from ..measures.analyses import Analysis
 from ..methods import Check, Masked, Method, Progress, Promise
+from ..methods.base import Promised
 from ..methods.promises import KAnonymity
 from ..microdata import Microdata
 from ..microdata.coding import Note
@@ -208,7 +210,22 @@ class Release:
             "checks": self.promise,
             "notes": self.to_know(),
             "practice": self.audit.get("practice", ""),
+            "promised": [one.promise for one in self.promise if isinstance(one, Promised)],
+            "as_it_is": self._as_it_is(),
+            "files": {PurePath(name).name: sha for name, sha in self.audit.get("file_sha256", {}).items()},
+            "table_hash": self.audit["sha256"]["original"],
+            "date": datetime.fromtimestamp(self.audit["started"], UTC).date().isoformat(),
+            "version": f"taxomask {self.audit['versions']['taxomask']}",
         }
+
+    def _as_it_is(self) -> list[str]:
+        """The columns that are released as they are, with their role and what the plan says about them."""
+        schema = self.original.schema
+        why = {
+            name: f"{str(schema[name].role).replace('_', '-')}{f', {note}' if (note := schema[name].note) else ''}"
+            for name in self.untouched
+        }
+        return [f"{', '.join(name for name in why if why[name] == one)}: {one}" for one in dict.fromkeys(why.values())]
 
     def to_know(self) -> list[str]:
         """The notes; what was found in many columns is told once."""

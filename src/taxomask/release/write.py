@@ -149,6 +149,7 @@ def write(release: Release, target: str, options: Options) -> Publication:
         found = [one.found for one in written]
         checks = tuple(check for one in found for check in one.checks)
         release = release.checked(checks) if release.promise else release.found(found)
+        release = replace(release, audit={**release.audit, "file_sha256": dict(digests)})
         texts = {parts[audit]: told(release), parts[public]: methodology(release)}
         if options.report is not None and options.page is not None:
             texts[parts[options.report]] = options.page(release)
