@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from .errors import TaxonomyError as TaxonomyError
     from .evaluation import Evaluation as Evaluation
     from .evaluation import evaluate as evaluate
+    from .measures.analyses import Count as Count
+    from .measures.analyses import CrossTable as CrossTable
+    from .measures.analyses import LinearRegression as LinearRegression
+    from .measures.analyses import LogisticRegression as LogisticRegression
+    from .measures.analyses import Mean as Mean
+    from .measures.analyses import Quantile as Quantile
     from .methods import DistributionalSwapping as DistributionalSwapping
     from .methods import Generalisation as Generalisation
     from .methods import GroupPermutation as GroupPermutation
@@ -121,7 +127,9 @@ def __dir__() -> list[str]:
 
 
 def _homes() -> dict[str, str]:
-    """Where each public name is at home. The methods are those of the list of methods."""
+    """Where each public name is at home. Methods and kinds of analyses are those of their lists."""
+    from .measures.analyses import ANALYSES
     from .methods import METHODS
 
-    return {**_HOME, **{kind.__name__: "methods" for kind in METHODS.values()}}
+    analyses = {kind.__name__: "measures.analyses" for kind in ANALYSES.values()}
+    return {**_HOME, **analyses, **{kind.__name__: "methods" for kind in METHODS.values()}}

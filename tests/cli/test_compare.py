@@ -89,3 +89,54 @@ def test_bad_tables_and_plans(run: Run, planned: Path) -> None:
     code, _, message = run("compare", "--plan", planned / "plan.yaml")
     assert code == 2
     assert "none of the methods could be run:\n  shuffling(): " in message
+
+
+ANALYSES = """analyses:
+  - {name: ages, kind: mean, of: age, by: [grade]}
+  - {name: hearts, kind: count, condition: age > 25 and dx under 390-459}
+"""
+
+
+def test_the_best_for_an_analysis(run: Run, planned: Path) -> None:
+    write_plan(planned, ATTRIBUTES + ANALYSES + GRID)
+    code, out, _ = run(
+        "compare", "--plan", planned / "plan.yaml", "--max-risk", "0.6", "--analysis", "hearts", "--json"
+    )
+    assert code == 0
+    found = json.loads(out)
+    overlaps = {one["method"]: one["numbers"]["overlap of hearts"] for one in found["points"]}
+    assert overlaps[found["best"]["method"]] == max(overlaps.values())
+    assert "the largest overlap of 'hearts'" in found["best"]["reason"]
+    code, out, _ = run("compare", "--plan", planned / "plan.yaml")
+    assert code == 0
+    assert "Analyses: how far their confidence intervals overlap" in out
+    code, _, message = run("compare", "--plan", planned / "plan.yaml", "--analysis", "heart", "--max-risk", "0.6")
+    assert code == 2
+    assert "Did you mean 'hearts'?" in message
+
+
+def test_a_misspelt_value_is_told_before_methods_run(run: Run, planned: Path) -> None:
+    write_plan(planned, ATTRIBUTES + ANALYSES.replace("390-459", "390-460") + GRID)
+    code, _, message = run("compare", "--plan", planned / "plan.yaml")
+    assert code == 2
+    assert "does not know '390-460'" in message
+    assert "none of the methods" not in message
+
+
+def test_the_smallest_k_is_searched(run: Run, planned: Path) -> None:
+    write_plan(planned, ATTRIBUTES + "compare:\n  - {name: microaggregation, k: 6}\n")
+    asked = ("compare", "--plan", planned / "plan.yaml", "--max-risk", "0.34")
+    code, out, _ = run(*asked)
+    assert code == 0
+    assert "microaggregation(k=3) keeps to the limits, k = 2 does not." in out
+    assert "Best: microaggregation(k=3)." in out
+    assert "searched" not in json.loads(run(*asked, "--json", "--seconds", "0")[1])
+
+
+def test_only_methods_that_promise_it(run: Run, planned: Path) -> None:
+    write_plan(planned, ATTRIBUTES + "compare:\n  - {name: microaggregation, k: 3}\n  - {name: noise, amount: 0.01}\n")
+    asked = ("compare", "--plan", planned / "plan.yaml", "--max-risk", "1", "--seconds", "0", "--json")
+    assert json.loads(run(*asked, "--promise", "k_anonymity")[1])["best"]["method"] == "microaggregation(k=3)"
+    code, _, message = run(*asked, "--promise", "teleportation")
+    assert code == 2
+    assert "no method promises 'teleportation'" in message

@@ -137,3 +137,36 @@ def test_records_at_risk_are_written_for_the_custodian(run: Run, folder: Path) -
     assert run("evaluate", *both, "--records", folder / "risk.private.csv")[0] == 2  # it exists
     code, _, err = run("evaluate", *both, "--unlinked", "--force", "--records", folder / "risk.private.csv")
     assert (code, "not linked" in err) == (2, True)
+
+
+def test_analyses_in_report_json_and_limits(run: Run, folder: Path) -> None:
+    attributes = ATTRIBUTES + "analyses:\n  - {name: grades by age, kind: mean, of: age, by: [grade]}\n"
+    write_plan(folder, attributes + "limits: {analyses: 0.2}\n")
+    code, _, message = run(
+        "protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv", "--report", folder / "report.html"
+    )
+    assert (code, message) == (0, "")
+    page = (folder / "report.html").read_text()
+    assert "Your analysis: grades by age" in page
+    assert "Mean of age by grade." in page
+    code, out, _ = run("evaluate", folder / "table.csv", folder / "out.csv", "--plan", folder / "plan.yaml", "--json")
+    found = json.loads(out)
+    assert set(found["analyses"]["grades by age"]["each"]) == {"grade = low", "grade = mid", "grade = high"}
+    assert (
+        "grades by age: Mean of age by grade."
+        in run("evaluate", folder / "table.csv", folder / "out.csv", "--plan", folder / "plan.yaml")[1]
+    )
+    write_plan(folder, attributes + "limits: {analyses: 0.9999}\n")
+    code, _, message = run("protect", "--plan", folder / "plan.yaml", "-o", folder / "again.csv")
+    assert code == 1
+    assert "an overlap of the intervals of each analysis of at least 0.9999 (it is " in message
+    assert "that of 'grades by age'" in message
+    assert not (folder / "again.csv").exists()
+
+
+def test_an_analysis_that_tells_nothing_stops_a_release_with_a_limit(run: Run, folder: Path) -> None:
+    alone = "analyses:\n  - {name: alone, kind: mean, of: age, where: age < 21}\n"
+    write_plan(folder, ATTRIBUTES + alone + "limits: {analyses: 0.1}\n")
+    code, _, message = run("protect", "--plan", folder / "plan.yaml", "-o", folder / "out.csv")
+    assert code == 1
+    assert "not known to be met" in message

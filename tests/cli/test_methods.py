@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
+import taxomask as tm
 from taxomask._support.parameters import declared
 from taxomask.cli import main
 from taxomask.cli.methods import markdown
@@ -29,20 +32,33 @@ def test_every_method_is_listed_with_its_parameters(capsys: pytest.CaptureFixtur
     assert (k["name"], k["takes"], k["required"], k["default"]) == ("k", "an integer of at least 2", True, None)
 
 
-def test_one_method_tells_its_docstring(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_method_is_told_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "microaggregation")
-    assert out.startswith("microaggregation(k, algorithm='auto'")
-    assert "References" in out
+    assert out.startswith("microaggregation: Makes groups of at least k similar records")
+    assert "\nIn a plan\n  method: {name: microaggregation, k: 5}\n" in out
+    assert "\nWhere it comes from\n" in out
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_tells_what_each_parameter_takes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_method_speaks_to_who_has_a_table_to_protect(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, name)
     for one in declared(METHODS[name]):
-        default = {"required": one.required, "optional": one.default is None, f"by default {one.default!r}": True}
-        assert f"\n{one.name}: {one.takes}; {next(filter(default.get, default))}\n    {one.about.split()[0]}" in out
-    assert "\n\nParameters\n----------\n" in out
+        assert f"\n  {one.name}: {one.takes}; " in out
     assert "\n\n\n" not in out
+    for mark in ("----", ">>>", "``", "Parameters", "Examples"):  # of docstrings
+        assert mark not in out
+    told = [line for line in out.splitlines()[1:] if "method:" not in line and "; " not in line]
+    assert max(map(len, told)) <= 100
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in METHODS if all(one.name != "rules" for one in declared(METHODS[name]))]
+)
+def test_what_is_said_to_write_in_a_plan_is_a_method(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = yaml.safe_load(re.search(r"\n  method: (.*)\n", run(capsys, name))[1])  # type: ignore[index]
+    if "…" not in str(found):
+        attributes = [{"name": "age", "role": "quasi_identifier", "kind": "continuous"}]
+        assert tm.Plan.from_dict({"attributes": attributes, "method": found}).method.name == name
 
 
 def test_an_unknown_method_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

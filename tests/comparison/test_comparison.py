@@ -132,7 +132,7 @@ def test_the_front_and_the_best() -> None:
     assert best.point.label == "b"
     assert best.reason == (
         "Of the 3 methods 2 have a risk of at most 0.4; of these it has the smallest loss, 0.3, at a risk of 0.2. "
-        "The next best is c with a loss of 0.4."
+        "The next best is c with a loss of 0.4, 0.1 more."
     )
     with pytest.raises(
         tm.PlanError, match=r"no method has a risk of at most 0\.1; nearest to it is b, with a risk of 0\.2\."

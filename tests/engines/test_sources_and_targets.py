@@ -19,7 +19,8 @@ from taxomask.engines import DaskCluster, Threads, Workers
 from taxomask.microdata.files import MANIFEST, open_table, read_table, shown, write_table
 from taxomask.release import write as writing
 from taxomask.release.places import audit_path, beside
-from taxomask.release.write import PART, row_order
+from taxomask.release.released import row_order
+from taxomask.release.write import PART
 
 TEXT = ("id", "weight", "sex", "grade", "region", "dx", "job", "remark")
 METHOD = tm.Pipeline((tm.Microaggregation(4, block_size=60, attributes=("age", "income", "dx", "sex")), tm.Shuffling()))

@@ -132,8 +132,10 @@ def test_what_belongs_to_another_column_follows_it_if_the_table_says_so(tmp_path
     write_table(belonging(), path)
     schema = draft_schema(open_table(path, text=True), beside=path)
     assert {name: one.follows for name, one in schema.items() if one.follows} == {
-        "icd_text": "icd", "district": "city", "region": "district", "admission_year": "admission_date",
+        "icd_text": "icd", "district": "city", "region": "district",
     }  # fmt: skip
+    assert schema["admission_date"].notation == "d.m.Y"  # a date, which does not lead; its year is protected beside it
+    assert schema["admission_year"].role == "quasi_identifier"
     assert schema["drug_name"].role == "undecided"
     assert "goes with 'city' in 100 % of the records" in schema["district"].note
     (tmp_path / "plan.yaml").write_text(draft_plan(schema.decide({"*": "confidential"}), str(path), tmp_path))
@@ -167,7 +169,7 @@ def test_dates_of_a_file_are_numbers_if_it_is_read_with_types(tmp_path: Path) ->
     schema = draft_schema(read_table(path, text=True), beside=path)
     assert {name: (str(one.role), str(one.kind)) for name, one in schema.items()} == {
         "born": ("quasi_identifier", "continuous"),
-        "left": ("quasi_identifier", "nominal"),  # in a way that the file's reader does not know
+        "left": ("quasi_identifier", "continuous"),  # in a way that only the notation tells
     }
     (tmp_path / "plan.yaml").write_text(draft_plan(schema, str(path), tmp_path))
     tm.run(tmp_path / "plan.yaml", output=str(tmp_path / "out.csv"))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import taxomask as tm
+from taxomask.measures.analyses import ANALYSES as ANALYSES_KINDS
 from taxomask.methods import METHODS
 from taxomask.plan import EngineChoice, Plan, make_method, plan_json_schema
 from taxomask.taxonomy.distances import DISTANCES
@@ -275,3 +276,41 @@ def test_attackers_are_named_in_a_plan() -> None:
     for wrong, said in refused:
         with pytest.raises(tm.PlanError, match=said):
             Plan.from_dict({**content, "attackers": wrong})
+
+
+ANALYSES = [
+    {"name": "age", "kind": "mean", "of": "age"},
+    {"name": "old", "kind": "count", "condition": "age > 65"},
+    {"name": "odds", "kind": "logistic_regression", "response": "age > 65", "terms": ["age"], "confidence": 0.9},
+]
+
+
+def test_analyses_of_a_plan() -> None:
+    read = plan(analyses=ANALYSES, limits={"analyses": 0.9})
+    assert [type(one) for one in read.analyses] == [tm.Mean, tm.Count, tm.LogisticRegression]
+    assert read.to_dict()["analyses"] == ANALYSES
+    assert Plan.from_dict(read.to_dict()).analyses == read.analyses
+    offered = plan_json_schema()["properties"]["analyses"]["items"]["oneOf"]
+    assert [one["title"] for one in offered] == list(ANALYSES_KINDS)
+    assert all(about["description"] for one in offered for key, about in one["properties"].items() if key != "kind")
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"kind": "mean"}, "an analysis has a name"),
+        ({"name": "a", "kind": "maen"}, "Did you mean 'mean'?"),
+        ({"name": "a", "kind": "mean"}, "analysis 'a' needs the parameter 'of'"),
+        ({"name": "a", "kind": "mean", "of": "age", "buy": ["age"]}, "Did you mean 'by'?"),
+        ({"name": "a", "kind": "mean", "of": "agee"}, "Did you mean 'age'?"),
+        ({"name": "a", "kind": "count", "condition": "age >"}, "there is no value after '>'"),
+        ({"name": "a", "kind": "mean", "of": "age", "confidence": "high"}, "confidence must be a number"),
+    ],
+)
+def test_analyses_that_a_plan_refuses(entry: dict[str, Any], said: str) -> None:
+    assert said in refusal(analyses=[entry])
+
+
+def test_a_limit_of_analyses_needs_some() -> None:
+    assert "of which the plan has none" in refusal(limits={"analyses": 0.9})
+    assert "analyses is a list" in refusal(analyses={"name": "a"})

@@ -15,7 +15,7 @@ import pytest
 import taxomask as tm
 from taxomask.microdata.files import read_table, write_table
 from taxomask.release.randomness import LEAST_SEED, generator, new_seed
-from taxomask.release.write import row_order
+from taxomask.release.released import row_order
 
 N = 400
 RNG = np.random.default_rng(3)

@@ -19,8 +19,9 @@ from taxomask.microdata.files import MANIFEST, read_table
 from taxomask.release import Publication, read_back
 from taxomask.release import write as writing
 from taxomask.release.note import methodology
+from taxomask.release.released import row_order
 from taxomask.release.residue import NO_RESIDUE
-from taxomask.release.write import Options, row_order
+from taxomask.release.write import Options
 
 N = 40
 TABLE = pa.table(

@@ -122,7 +122,8 @@ def test_the_whole_journey_gives_the_very_files_of_the_command_line(
     path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))}
     subprocess.run([sys.executable, "-c", program, *command.split()[1:], "--quiet"], cwd=again, env=path, check=True)
     for name in ("protected.csv.gz", "protected.note.md", "report.html"):
-        assert got[name] == (again / name).read_bytes(), name
+        made = [re.sub(rb"\d{4}-\d\d-\d\d", b"a day", one) for one in (got[name], (again / name).read_bytes())]
+        assert made[0] == made[1], name  # but for the day, if it is midnight
     assert gzip.decompress(got["protected.csv.gz"]).count(b"\n") == 2001
 
 

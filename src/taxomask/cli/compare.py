@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import PlanError
+from ..errors import PlanError, did_you_mean
 from .files import check_free
 from .protect import Attackers, Household, Person, PlanFile, Quiet, named
 from .show import print_meanings, print_private_json, print_table, progress_bar
@@ -31,6 +31,12 @@ def compare(
     max_disclosure: Annotated[
         float | None, typer.Option(help="The largest acceptable disclosure; by default that of the plan's limits.")
     ] = None,
+    promise: Annotated[
+        str | None, typer.Option(help="Choose among methods that promise this, such as k_anonymity or permutation.")
+    ] = None,
+    analysis: Annotated[
+        str | None, typer.Option(help="Choose by what is kept of this analysis of the plan, not by the loss.")
+    ] = None,
     attackers: Attackers = None,
     common_marginals: Annotated[
         bool, typer.Option("--common-marginals", help="Reverse-map every table first, for equal marginals.")
@@ -38,6 +44,12 @@ def compare(
     person: Person = None,
     household: Household = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many methods run at once.")] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            min=0, help="With a limit of risk: how long to search for the smallest k that meets it; 0: not at all."
+        ),
+    ] = 60.0,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute everything anew.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
     outside: Annotated[
@@ -52,21 +64,29 @@ def compare(
     if output is not None:
         check_free(output, force=force)
     read = Plan.read(plan, outside=outside).counting(person=person, household=household)
+    if analysis is not None and analysis not in (names := [one.name for one in read.analyses]):
+        hint = did_you_mean(analysis, names) if names else "Write 'analyses:' in the plan."
+        raise PlanError(f"the plan has no analysis {analysis!r}.", hint=hint)
+    risk = max_risk if max_risk is not None else read.limits.risk
+    disclosure = max_disclosure if max_disclosure is not None else read.limits.disclosure
     with progress_bar("Comparing", quiet=quiet or json) as progress:
         found = _run(
             read,
             data,
             common_marginals=common_marginals,
             attackers=named(attackers) or read.attackers,
+            analyses=read.analyses,
             workers=workers,
             cache=not no_cache,
             progress=progress,
+            max_risk=risk,
+            max_disclosure=disclosure,
+            seconds=seconds,
         )
-    risk = max_risk if max_risk is not None else read.limits.risk
-    disclosure = max_disclosure if max_disclosure is not None else read.limits.disclosure
     if output is not None:
-        found.to_html(output, max_risk=risk, max_disclosure=disclosure)
-    best = found.best(risk, disclosure) if risk is not None or disclosure is not None else None
+        found.to_html(output, max_risk=risk, max_disclosure=disclosure, promise=promise, analysis=analysis)
+    chosen = risk is not None or disclosure is not None or promise is not None or analysis is not None
+    best = found.best(risk, disclosure, promise, analysis=analysis) if chosen else None
     if json:
         choice = {"method": best.point.label, "reason": best.reason} if best else None
         print_private_json({**found.to_dict(), "best": choice})
@@ -96,19 +116,28 @@ _WIDE = ("interval_disclosure", "unchanged")  # a line has no room for them; the
 
 
 def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
-    from ..evaluation import headline_figure
+    from ..evaluation import OVERLAP, headline_figure
     from ..report.figures import number
 
     names = list(dict.fromkeys(name for point in found.points for name in point.numbers))
-    columns = [name for name in names if name not in _WIDE]
+    overlaps = [name for name in names if name.startswith(OVERLAP)]
+    columns = [name for name in names if name not in (*_WIDE, *overlaps)]
     rows = [
         (point.label, *(number(point.numbers.get(name), 4) for name in columns), "*" if point.front else "")
         for point in found.points
     ]
     print_table(["method", *(headline_figure(name).title for name in columns), "front"], rows)
-    print_meanings(names, found.protected)
+    if overlaps:
+        print("Analyses: how far their confidence intervals overlap with those of the original")
+        shown = [(one.label, *(number(one.numbers.get(name), 4) for name in overlaps)) for one in found.points]
+        print_table(["method", *(name.removeprefix(OVERLAP) for name in overlaps)], shown)
+    print_meanings([name for name in names if name not in overlaps], found.protected)
     for label, reason in found.failed:
         print(f"Could not be run: {label}: {reason}")
+    if found.searched:
+        print("The smallest k, searched:")
+        for words in found.searched:
+            print(f"  {words}")
     if best:
         print(f"Best: {best.point.label}. {best.reason}")
     if page is not None:

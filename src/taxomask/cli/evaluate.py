@@ -10,7 +10,7 @@ import typer
 from ..errors import DataError
 from .files import check_free
 from .protect import Attackers, Household, Person, PlanFile, PopulationSize, Quiet, SamplingWeight, named
-from .show import attack_rows, print_figures, print_private_json, print_table, progress_bar
+from .show import attack_rows, print_analysis, print_figures, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +83,15 @@ def evaluate(
     with naming(target), progress_bar("Measuring", quiet=quiet or json) as progress:
         trying = named(attackers) or read.attackers
         found = measure(
-            before, after, read.attributes, method, order=order, linked=linked, attackers=trying, progress=progress
+            before,
+            after,
+            read.attributes,
+            method,
+            order=order,
+            linked=linked,
+            attackers=trying,
+            analyses=read.analyses,
+            progress=progress,
         )
     if output is not None:
         found.to_html(output)
@@ -96,6 +104,8 @@ def evaluate(
     print(f"{protected} against {original}")
     print_figures(found.headline)
     print_table(["attacker", "share", "from", "to", "random guess", "how"], attack_rows(found))
+    for name, one in found.analyses.items():
+        print_analysis(name, one)
     if everything:
         rows = [(title, number(value, 4), one.paper, one.about) for _, title, one, value in found.figures()]
         print_table(["measure", "value", "in the papers", "what it means"], rows)
@@ -135,7 +145,8 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
     from ..microdata.files import is_address
     from ..plan import make_method
     from ..release.in_place import belongs
-    from ..release.write import row_order
+    from ..release.released import row_order
+    from ..release.write import IN_CHUNKS, SHUFFLED
 
     if not path.exists():
         raise DataError(
@@ -146,7 +157,8 @@ def _from_audit(protected: str, path: Path, rows: int) -> tuple[NDArray[Any] | N
         record = json.loads(path.read_text(encoding="utf-8"))
         own = record["records"] == rows
         own = own and (is_address(protected) or belongs(record, Path(protected)))
-        order = None if record["rows"] == "kept" else row_order(record["draws"], record["records"])
+        kept, in_chunks = record["rows"] == "kept", {SHUFFLED: False, IN_CHUNKS: True}
+        order = None if kept else row_order(record["draws"], rows, in_chunks=in_chunks[record["rows"]])
         linked = bool(record["linked"])
         method = make_method({"name": record["method"], **record["parameters"]})
     except (ValueError, KeyError, TypeError, AttributeError):

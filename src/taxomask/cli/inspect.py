@@ -30,6 +30,10 @@ def inspect(
             "'*=other' releases all that is undecided as it is."
         ),
     ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(help="The sheet of a workbook, if it has several; elsewhere it is named as book.xlsx#SHEET."),
+    ] = None,
     person: Person = None,
     household: Household = None,
     sampling_weight: SamplingWeight = None,
@@ -56,6 +60,7 @@ def inspect(
     from ..plan import Plan
     from ..plan.draft import draft_plan, draft_schema
 
+    data = data if sheet is None else f"{data}#{sheet}"
     if plan is not None:
         if not risk or output is not None or role:
             raise DataError("--plan goes with --risk alone.", hint="Say --risk, and leave out --output and --role.")
@@ -68,7 +73,7 @@ def inspect(
     table: Any = source if source.columnar else source.read()
     beside = None if is_address(data) else Path(data)
     people = {"person": person, "household": household}
-    schema = draft_schema(table, beside=beside, roles=_roles(role or []), people=people)
+    schema = draft_schema(table, beside=beside, roles=_roles(role or []), people=people, source=source)
     sample = {"sampling_weight": sampling_weight, "population_size": population_size}
     schema = schema.of(schema.values(), **{key: value for key, value in sample.items() if value is not None})
     rows = source.n if source.columnar else table.num_rows
@@ -81,6 +86,9 @@ def inspect(
     if quiet:
         return None
     print_text(f"{source.where}: {rows:,} rows, {len(schema)} columns")
+    others = [one for one in getattr(source, "sheets", ()) if one != source.sheet]  # type: ignore[attr-defined]
+    if others:
+        print_text(f"This is the sheet {source.sheet}; not looked at: {', '.join(others)}.")  # type: ignore[attr-defined]
     print_table(
         ["column", "proposed role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind or "–"), one.note) for name, one in schema.items()],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import shutil
 import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._support.parameters import Parameter, declared
+from .._support.parameters import Parameter, Slider, declared
 from ..errors import PlanError, did_you_mean
 from .show import print_json, print_table
 
@@ -38,7 +39,7 @@ def methods(
     method = METHODS[name]
     if json:
         return print_json(_facts(method))
-    print(f"{name}({', '.join(_signature(method))})\n\n{_told(method)}")
+    print(_told(method))
 
 
 def schema() -> None:
@@ -81,12 +82,79 @@ def _signature(method: type[Method]) -> list[str]:
 
 
 def _told(method: type[Method]) -> str:
-    """The docstring, with what each parameter takes."""
-    text = inspect.getdoc(method) or ""
-    parameters = "".join(map(_about, declared(method)))
-    return re.sub(r"(?<=^Parameters\n----------\n).*?(?=\n\w+\n---|\Z)", lambda _: parameters, text, flags=re.M | re.S)
+    """A method in words for who has a table to protect: what it does, how a plan names it, what can be set."""
+    width = min(shutil.get_terminal_size((100, 20)).columns, 100)
+    text = _plain(inspect.getdoc(method) or "")
+    parts = re.split(r"\n\n(?=\w+\n-{4,}\n)", text)
+    sections = {part.partition("\n")[0]: part.split("\n", 2)[-1] for part in parts[1:]}
+    paragraphs = [" ".join(one.split()) for one in parts[0].split("\n\n")]
+    lines = [f"{method.name}: {method.about}", "", *(textwrap.fill(one, width) + "\n" for one in paragraphs)]
+    lines += ["In a plan", f"  method: {_example(method)}", ""]
+    if parameters := declared(method):
+        lines += ["What can be set", *(_about(one, width) for one in parameters)]
+    if paper := sections.get("References"):
+        lines += ["Where it comes from", _indented(" ".join(paper.split()), width), ""]
+    more = f"Formulas and an example in Python: docs/methods/{method.name}.md and tm.{method.__name__}."
+    return "\n".join([*lines, textwrap.fill(more, width)])
 
 
-def _about(one: Parameter) -> str:
-    default = "required" if one.required else "optional" if one.default is None else f"by default {one.default!r}"
-    return f"{one.name}: {one.takes}; {default}\n{textwrap.indent(textwrap.fill(one.about, 116), '    ')}\n"
+def _plain(text: str) -> str:
+    """A docstring without its marks."""
+    return re.sub(r"`([^`]+)`", r"\1", re.sub(r"``([^`]+)``", r"\1", text))
+
+
+def _example(method: type[Method]) -> str:
+    """The method as a plan names it, with what must be set."""
+    chosen = {one.name: _start(one) for one in declared(method) if one.required}
+    left = [one for one in declared(method) if not one.required and _sliders(one)]
+    while not chosen and left and not _complete(method, chosen):  # one of several is needed, such as top or bottom
+        first = left.pop(0)
+        chosen[first.name] = _start(first)
+    return _yaml({"name": method.name, **chosen})
+
+
+def _complete(method: type[Method], chosen: dict[str, Any]) -> bool:
+    try:
+        method(**chosen).check_parameters()
+    except PlanError:
+        return False
+    return True
+
+
+def _start(one: Parameter) -> Any:
+    """What a parameter could be set to at first."""
+    sliders = _sliders(one)
+    if sliders:
+        start = sliders[0].start if sliders[0].start is not None else min(max(5.0, sliders[0].low), sliders[0].high)
+        return int(start) if float(start).is_integer() else start
+    if one.options[0].is_list:
+        return [{"name": "microaggregation", "k": 5}, {"name": "shuffling"}] if "method" in one.takes.lower() else ["…"]
+    return {"name": "microaggregation", "k": 5} if "method" in one.takes.lower() else "…"
+
+
+def _sliders(one: Parameter) -> list[Slider]:
+    return [mark for option in one.options for mark in option.beside if isinstance(mark, Slider)]
+
+
+def _yaml(value: Any) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**9, sort_keys=False)
+    return text.removesuffix("\n").removesuffix("\n...").strip()
+
+
+def _about(one: Parameter, width: int) -> str:
+    default = (
+        "must be set" if one.required else "may be left out" if one.default is None else f"{_value(one)} by default"
+    )
+    return f"  {one.name}: {one.takes}; {default}\n{_indented(_plain(one.about), width, 4)}\n"
+
+
+def _value(one: Parameter) -> str:
+    """The default as a plan would write it."""
+    plain = isinstance(one.default, (str, bool, int, float))
+    return _yaml(one.default) if plain else str(one.default)
+
+
+def _indented(text: str, width: int, by: int = 2) -> str:
+    return textwrap.indent(textwrap.fill(" ".join(text.split()), width - by), " " * by)

@@ -97,6 +97,7 @@ def protect(
                 "accepted": [one.to_dict() for one in outcome.release.accepted],
                 "notes": list(outcome.release.notes),
                 "numbers": outcome.evaluation.to_dict()["headline"] if outcome.evaluation else None,
+                "cover": outcome.cover(),
             }
         )
     if quiet:

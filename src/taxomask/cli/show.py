@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
+    from ..measures.analyses import Analysed, Estimate
 
 __all__ = [
     "ProgressBar",
     "attack_rows",
+    "print_analysis",
     "print_facts",
     "print_figures",
     "print_json",
@@ -65,6 +67,29 @@ def attack_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
     ]
 
 
+def print_analysis(name: str, one: Analysed) -> None:
+    """What became of an analysis, what agrees least first."""
+    from ..report.figures import number
+
+    labels = sorted(one.before, key=lambda label: one.each.get(label, 2.0))
+    rows = [
+        (
+            label,
+            *(number(x, 4) for found in (one.before.get(label), one.after.get(label)) for x in _interval(found)),
+            number(one.each.get(label), 4),
+        )
+        for label in labels
+    ]
+    print(f"{name}: {one.words}. The intervals overlap by {number(one.overlap, 4)} on average.")
+    print_table(["", "before", "from", "to", "after", "from", "to", "overlap"], rows)
+    for note in one.notes:
+        print(note)
+
+
+def _interval(found: Estimate | None) -> tuple[float | None, ...]:
+    return (None, None, None) if found is None else (found.value, found.low, found.high)
+
+
 def print_meanings(names: Iterable[str], protected: Iterable[str]) -> None:
     """What the figures of compared methods mean, a line each; their losses are over the same protected columns."""
     from ..evaluation import headline_figure
@@ -99,7 +124,7 @@ def print_text(text: str) -> None:
     from rich.console import Console
 
     console = Console(markup=False, highlight=False, emoji=False)
-    console.print(_plain(text), soft_wrap=not console.is_terminal)
+    console.print(_plain(text), soft_wrap=not console.is_terminal)  # what is piped is for programs to wrap
 
 
 @dataclass(frozen=True)

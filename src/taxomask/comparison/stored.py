@@ -14,6 +14,7 @@ from .._support.caching import cache_folder
 from .._support.temporary import write_whole
 from ..errors import DataError
 from ..evaluation import Summary
+from ..measures.analyses import Analysis
 from ..methods import Method
 from ..microdata import Schema
 from ..taxonomy.distances import Distance
@@ -45,12 +46,14 @@ class Stored:
         schema: Schema,
         seed: int,
         attackers: tuple[str, ...] | None = None,
+        analyses: tuple[Analysis, ...] = (),
     ) -> None:
         self._folder: Path | None = None
-        if cache is False or not all(_is_ours(one.distance) for one in schema.values()):
+        if cache is False or not all(map(_is_ours, (*(one.distance for one in schema.values()), *analyses))):
             return
         self._folder = cache_folder("comparisons") if cache is True else Path(cache)
         content = [_CODE, table, schema.fingerprint(), seed, attackers and sorted(set(attackers))]
+        content += [one.to_dict() for one in analyses]
         self._key = hashlib.sha256(json.dumps(content).encode())
 
     def _file(self, method: Method) -> Path:
@@ -82,10 +85,10 @@ class Stored:
 
 
 def _is_ours(thing: Any) -> bool:
-    """Whether a method (with those in it) or a distance is part of taxomask: the code of others may change unseen."""
+    """Whether a method (with those in it), a distance or an analysis is ours: the code of others may change unseen."""
     if isinstance(thing, tuple | list):
         return all(_is_ours(one) for one in thing)
-    if not isinstance(thing, Method | Distance):
+    if not isinstance(thing, Method | Distance | Analysis):
         return True
     inside = [getattr(thing, field.name) for field in fields(thing)] if isinstance(thing, Method) else []
     return type(thing).__module__.startswith("taxomask.") and _is_ours(inside)

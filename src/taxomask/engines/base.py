@@ -12,14 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column
+from .pieces import Pieces
 
 __all__ = ["Engine", "Told", "asks_for_progress", "like", "missing_like", "part_of", "together"]
 
 Told: TypeAlias = Callable[[float, str], None]
 """Is told the fraction that is done, and of what."""
-Rows: TypeAlias = Any  # a column, an array whose first axis are the records, or a range of their positions
+Rows: TypeAlias = Any  # a column, a table, an array whose first axis are the records, or a range of their positions
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def _settled(told: list[Any]) -> None:
+    """Chunks go together, whatever was told of them."""
 
 
 class Engine(ABC):
@@ -65,16 +70,20 @@ class Engine(ABC):
         *common: Any,
         what: str,
         rng: np.random.Generator | None = None,
+        own: Sequence[Any] | None = None,
         main: bool = False,
     ) -> Any:
         """What a function makes of each chunk of some columns, put together again.
 
         The function is given the chunk of each column, then what is common to all, then a generator of its own if there
-        is one. It gives back a column or an array with a row for each record, or a tuple: columns and arrays in it are
-        put together, and of anything else there is a list, with an entry for each chunk.
+        is one, then what is its ``own``, if chunks have something of the kind. It gives back a column or an array with
+        a row for each record, or a tuple: columns and arrays in it are put together, and of anything else there is a
+        list, with an entry for each chunk.
         """
         starts = self._starts(columns)
         items = self._chunks(columns, common, rng)
+        if own is not None:
+            items = [(*item, one) for item, one in zip(items, own, strict=True)]
         return self._joined(function, items, starts, len(columns[0]), what, main=main)
 
     def fold(
@@ -114,6 +123,30 @@ class Engine(ABC):
         """
 
     @abstractmethod
+    def rearrange(
+        self,
+        function: Callable[..., tuple[Any, Any]],
+        items: Sequence[tuple[Any, ...]],
+        places: NDArray[Any] | None,
+        what: str,
+        settle: Callable[[list[Any]], tuple[Any, ...] | None] = _settled,
+    ) -> tuple[list[Any], Pieces]:
+        """A column of any type that a function makes chunk by chunk, with its rows at other places.
+
+        The function is given the arguments for each chunk in turn, and gives back something to be told, of which there
+        is a list then, and the rows as an Arrow table. Without places they stay where they are. If chunks do not go
+        together, ``settle`` gives further arguments with which all of them are made again.
+        """
+
+    def cut(self, columns: Sequence[Rows], *common: Any) -> list[tuple[Any, ...]]:
+        """The chunks of some columns, with what is common to all: items for `map`."""
+        return self._chunks(columns, common, None)
+
+    def parts(self, n: int) -> list[tuple[int, int]]:
+        """Where each chunk of n records begins and ends."""
+        return [(start, min(start + self.chunk, n)) for start in range(0, max(n, 1), self.chunk)]
+
+    @abstractmethod
     def _joined(
         self,
         function: Callable[..., Any],
@@ -128,7 +161,7 @@ class Engine(ABC):
 
     def _cut(self, rows: Rows, start: int, stop: int) -> Any:
         """Some rows on their way to a function."""
-        return rows.part(start, stop) if isinstance(rows, Column) else rows[start:stop]
+        return rows.part(start, stop) if hasattr(rows, "part") else rows[start:stop]
 
     def _starts(self, columns: Sequence[Rows]) -> list[int]:
         """Where the chunks of columns begin; a table without rows is one chunk."""
@@ -154,6 +187,10 @@ class Engine(ABC):
         """The result of a function that looks at everything at once."""
         (found,) = self.map(function, [arguments], what, main=main)
         return found
+
+    def in_parts(self, n: int) -> bool:
+        """Whether no function should look at a whole column of n records where it can do without."""
+        return False
 
     def in_one_job(self, n: int) -> bool:
         """Whether n records are better left to one job than to one for each step: sending them would take longer."""

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..microdata import Column
 from . import exchange
-from .base import Engine, Rows, Told, asks_for_progress, like, missing_like, part_of, together
+from .base import Engine, Rows, Told, _settled, asks_for_progress, like, missing_like, part_of, together
+from .pieces import Pieces, gathered, send
 from .scratch import Cut, Piece, Scratch
 
 __all__ = ["Call", "Files", "Workers"]
@@ -100,6 +101,9 @@ class Files(Engine):
             return self
         return self._telling(part_of(self._told, start, end))
 
+    def in_parts(self, n: int) -> bool:
+        return n > self.chunk
+
     def in_one_job(self, n: int) -> bool:
         return n <= self.chunk
 
@@ -145,7 +149,7 @@ class Files(Engine):
     # ----------------------------------------------------------------------------------- chunks
 
     def _cut(self, rows: Rows, start: int, stop: int) -> Any:
-        return Cut(rows, start, stop) if isinstance(rows, Column) else rows[start:stop]
+        return Cut(rows, start, stop) if isinstance(rows, Column) else super()._cut(rows, start, stop)
 
     def _joined(
         self,
@@ -201,6 +205,28 @@ class Files(Engine):
             for number, start in enumerate(starts)
         ]
         return like(rows, self._joined(exchange.moved, items, starts, n, what))
+
+    def rearrange(
+        self,
+        function: Callable[..., tuple[Any, Any]],
+        items: Sequence[tuple[Any, ...]],
+        places: NDArray[Any] | None,
+        what: str,
+        settle: Callable[[list[Any]], tuple[Any, ...] | None] = _settled,
+    ) -> tuple[list[Any], Pieces]:
+        if places is None:
+            made = self.map(function, items, what)
+            if (more := settle([told for told, _ in made])) is not None:
+                made = self.map(function, [(*item, *more) for item in items], what)
+            return [told for told, _ in made], Pieces.of(table for _, table in made)
+        n = len(places)
+        cut = [(places[start:stop], self.chunk, n) for start, stop in self.parts(n)]
+        sent = self.map(send, [(function, item, *own) for item, own in zip(items, cut, strict=True)], what)
+        if (more := settle([one.told for one in sent])) is not None:
+            again = [(function, (*item, *more), *own) for item, own in zip(items, cut, strict=True)]
+            sent = self.map(send, again, what)
+        taken = [([one.to(number) for one in sent], *part) for number, part in enumerate(self.parts(n))]
+        return [one.told for one in sent], Pieces.of(self.map(gathered, taken, what))
 
     def _ranges(self, keys: NDArray[Any], what: str) -> list[_Range]:
         """The keys of all chunks by the range that they fall into."""

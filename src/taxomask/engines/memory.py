@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Engine, Told, asks_for_progress, like, missing_like, part_of, together
+from .base import Engine, Told, _settled, asks_for_progress, like, missing_like, part_of, together
 from .exchange import moved, order_of, ranks_of, sorted_keys
+from .pieces import Pieces, gathered
 
 __all__ = ["Memory"]
 
@@ -59,6 +60,22 @@ class Memory(Engine):
     def move(self, rows: R, places: NDArray[Any], *, n: int | None = None, fill: Any = None, what: str) -> R:
         cells: Any = getattr(rows, "cells", rows)
         return like(rows, moved([(cells, places)], 0, len(cells) if n is None else n, missing_like(rows, fill)))
+
+    def rearrange(
+        self,
+        function: Callable[..., tuple[Any, Any]],
+        items: Sequence[tuple[Any, ...]],
+        places: NDArray[Any] | None,
+        what: str,
+        settle: Callable[[list[Any]], tuple[Any, ...] | None] = _settled,
+    ) -> tuple[list[Any], Pieces]:
+        made = self.map(function, items, what)
+        if (more := settle([told for told, _ in made])) is not None:
+            made = self.map(function, [(*item, *more) for item in items], what)
+        pieces = Pieces.of(table for _, table in made)
+        if places is not None:
+            pieces = Pieces.of([gathered([(pieces, places)], 0, len(pieces))])
+        return [told for told, _ in made], pieces
 
     def _joined(
         self,

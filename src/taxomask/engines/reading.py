@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,12 @@ from numpy.typing import NDArray
 
 from ..errors import DataError, EngineError
 from ..microdata import Column, Microdata, Role, Schema
-from ..microdata.coding import code
 from ..microdata.files import Folder, Source, in_types, is_address, open_table, write_table
 from ..microdata.frames import Frame
 from ..microdata.microdata import after_drop, check_described
 from ..microdata.people import Owners
 from ..microdata.schema import made_from_frame
+from .coding import coded_on
 from .files import Files
 from .scratch import Scratch
 
@@ -55,9 +56,12 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
     )
     engine.scratch.introduce(schema)
     described = [one for one in schema.values() if one.kind is not None and one.role != Role.IDENTIFIER]
-    coded = engine.map(code, [(given.frame(source), one) for one in described], "coding")
+    coded = coded_on(engine, given.frame(source), described)
     dropped = [one.dropped for one in coded if one.dropped is not None]
-    rows = engine.run(_rows, source.n, dropped, what="coding")
+    if dropped:
+        rows = engine.run(_rows, dropped, what="coding")
+    else:
+        rows = engine.each(_numbers, [range(source.n)], what="coding")
     columns = [one.column for one in coded]
     if dropped:
         columns = engine.map(_without_dropped, [(column, rows) for column in columns], "dropping records")
@@ -70,14 +74,18 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
         tuple(note for one in coded for note in one.notes),
         frame,
         {name: one.marker for name, one in zip(names, coded, strict=True)},
+        schema.coarsened,
         _owners=owners,
     )
 
 
-def _rows(n: int, dropped: list[NDArray[np.bool_]]) -> NDArray[np.int64]:
+def _rows(dropped: list[NDArray[np.bool_]]) -> NDArray[np.int64]:
     """The rows of the records that are not dropped."""
-    rows = np.flatnonzero(~np.logical_or.reduce(dropped)) if dropped else np.arange(n)
-    return rows.astype(np.int64, copy=False)
+    return np.flatnonzero(~np.logical_or.reduce(dropped)).astype(np.int64, copy=False)
+
+
+def _numbers(rows: range) -> NDArray[np.int64]:
+    return np.arange(rows.start, rows.stop, dtype=np.int64)
 
 
 def _without_dropped(column: Column, rows: NDArray[np.int64]) -> Column:
@@ -89,10 +97,14 @@ def _without_dropped(column: Column, rows: NDArray[np.int64]) -> Column:
 
 @dataclass(frozen=True)
 class _Given:
-    """A table in Parquet files that all workers see; copies of ours with their checksums."""
+    """A table in Parquet files that all workers see; copies of ours with their checksums.
+
+    ``token`` tells it from what lay at the same place before.
+    """
 
     where: str
     copies: tuple[tuple[str, int], ...] = ()
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def open(self) -> Source:
         """The table, if the copies are as they were written."""
@@ -102,7 +114,7 @@ class _Given:
     def frame(self, source: Source, *, empty: bool = False) -> Frame:
         """The table, of which each column is read when it is asked for."""
         assert source.n is not None
-        return Frame.lazy(source.names, source.n, _Column(self, empty))
+        return Frame.lazy(source.names, source.n, _Column(self, empty), typed=True)
 
 
 @dataclass(frozen=True)
@@ -112,8 +124,17 @@ class _Column:
     given: _Given
     empty: bool
 
-    def __call__(self, name: str) -> Any:
-        return self.given.open().read([name], empty=self.empty)
+    def __call__(self, name: str, rows: range) -> Any:
+        source = _opened(self.given)
+        if len(rows) == source.n:
+            return source.read([name], empty=self.empty)
+        return source.read_rows([name], rows.start, rows.stop)
+
+
+@lru_cache(maxsize=4)
+def _opened(given: _Given) -> Source:
+    """The table, opened once in each process: a folder may hold many files."""
+    return given.open()
 
 
 def _as_parquet(where: str, engine: Files, text: Sequence[str]) -> tuple[Source, _Given]:

@@ -276,10 +276,15 @@ class Scratch:
             file, offset = part, 0
         return np.ndarray(place.shape, place.kind, buffer=file, offset=offset)
 
-    def table(self, name: str) -> Any:
+    def table(self, name: str, *, apart: bool = False) -> Any:
         """An Arrow table that was written, mapped into memory."""
         import pyarrow as pa
 
+        if apart:
+            self.content(name)  # checked
+            with pa.memory_map(str(self.path(name))) as mapped:
+                part = mapped.read_buffer(self._seals[name].length)
+            return pa.ipc.open_file(pa.BufferReader(part)).read_all()
         with _guard:
             found = self._tables.get(name)
             if found is None:
@@ -430,7 +435,8 @@ class _Unpacker(pickle.Unpickler):
             token, of, content = what
             return self._scratch.column(token, lambda: self._column(of, content))
         if kind == "table":
-            return self._scratch.table(*what)
+            self._apart -= 1
+            return self._scratch.table(*what, apart=self._apart >= 0)
         return self._scratch.schema if kind == "schema" else self._scratch.schema[what[0]]
 
     def _column(self, of: type[Column], content: dict[str, Any]) -> Column:

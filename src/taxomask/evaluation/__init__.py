@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..measures import Risk
-from .evaluation import Evaluation, Known, check_attackers, evaluate, measured, summary
-from .headline import HEADLINE, Summary, headline_figure
+from .evaluation import Evaluation, Known, check_analyses, check_attackers, evaluate, measured, summary
+from .headline import HEADLINE, OVERLAP, Summary, headline_figure
 from .records_at_risk import RecordsAtRisk
 from .table_risk import TableRisk, table_risk
 
 __all__ = [
-    "HEADLINE", "Evaluation", "Known", "RecordsAtRisk", "Risk", "Summary", "TableRisk", "check_attackers", "evaluate",
-    "headline_figure", "measured", "summary", "table_risk",
+    "HEADLINE", "OVERLAP", "Evaluation", "Known", "RecordsAtRisk", "Risk", "Summary", "TableRisk", "check_analyses",
+    "check_attackers", "evaluate", "headline_figure", "measured", "summary", "table_risk",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from .._support.temporary import write_whole
 from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, SchemaError, did_you_mean
 from ..measures import Attackers, Figure, Risk, Tables, Utility
+from ..measures.analyses import Analysed, Analysis
 from ..measures.measure import value_at
 from ..measures.measured import all_figures, measure_all, measure_some, needed_by
 from ..measures.plain import plain
@@ -31,9 +32,12 @@ from ..report.figures import number
 from .headline import HEADLINE, Summary, disclosure_risk, summed_up
 from .records_at_risk import RecordsAtRisk, records_at_risk
 
-__all__ = ["Evaluation", "Known", "Risk", "Summary", "check_attackers", "evaluate", "measured", "summary"]
+__all__ = [
+    "Evaluation", "Known", "Risk", "Summary", "check_analyses", "check_attackers", "evaluate", "measured", "summary",
+]  # fmt: skip
 
 LARGEST = 1e70
+COMPARED = "Risk and utility of the methods that were compared"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +49,8 @@ class Evaluation:
     open is learnt of confidential values), ``loss`` (the mean over the
     ``protected`` columns: 0 is none, 1 is every value replaced by the average), ``worst_column`` and ``worst_loss``
     (the protected column that lost most; None if there is none), ``score`` (half of 100·loss, a quarter each of
-    100·risk and 100·interval disclosure) and what else fits on a line. ``failed`` names measures that could not be
-    computed, with the error.
+    100·risk and 100·interval disclosure) and what else fits on a line. ``analyses`` has what became of the analyses
+    that were asked for, by their names. ``failed`` names measures that could not be computed, with the error.
     """
 
     original: Microdata
@@ -57,6 +61,7 @@ class Evaluation:
     attackers: Attackers
     headline: Mapping[str, Any]
     failed: Mapping[str, str] = field(default_factory=dict)
+    analyses: Mapping[str, Analysed] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         shown = (f"{HEADLINE[name].title} {number(value)}" for name, value in self.headline.items())
@@ -104,6 +109,7 @@ class Evaluation:
             "utility": self.utility.to_dict(),
             "risk": self.risk.to_dict(),
             "attackers": self.attackers.to_dict(),
+            **({"analyses": plain(self.analyses)} if self.analyses else {}),
         }
 
     def to_html(
@@ -112,20 +118,36 @@ class Evaluation:
         *,
         release: Described | None = None,
         compared: Mapping[str, Any] | None = None,
+        about: Mapping[str, str] | None = None,
     ) -> None:
         """Write a report for the custodian as one HTML page; with the release, what was done and its promises too.
 
-        ``compared`` is the ``page()`` of a risk-utility map to be shown with it.
+        ``compared`` is the ``page()`` of a risk-utility map to be shown with it, ``about`` says what the first page
+        has besides: ``file``, ``file_hash``, ``purpose``, ``recipient``.
         """
-        write_whole(Path(path), self.page(release, compared))
+        write_whole(Path(path), self.page(release, compared, about))
 
-    def page(self, release: Described | None = None, compared: Mapping[str, Any] | None = None) -> str:
+    def page(
+        self,
+        release: Described | None = None,
+        compared: Mapping[str, Any] | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> str:
         """The report of `to_html` as text."""
         from ..report import render
         from .page import page
 
-        done = None if release is None else release.facts()
-        return render("evaluation.html", compared=compared, **page(self, done))
+        done = None if release is None else {**release.facts(), **(about or {})}
+        values = page(self, done)
+        if compared is not None:
+            values["contents"].insert(-len(values["sections"]), COMPARED)
+        return render("evaluation.html", compared=compared, **values)
+
+    def cover(self, release: Described, about: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The facts of the first page of a report, in plain values."""
+        from .cover import cover
+
+        return cover(self, {**release.facts(), **(about or {})})
 
 
 class Described(Protocol):
@@ -145,6 +167,7 @@ def evaluate(
     control: Any = None,
     weights: ArrayLike | str | None = None,
     attackers: Iterable[str] | None = None,
+    analyses: Iterable[Analysis] = (),
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -171,6 +194,8 @@ def evaluate(
         the individual risk of a survey.
     attackers
         The names of those who try; by default all who have something to work on.
+    analyses
+        What is computed from both tables and compared, such as ``tm.Mean("stay", of="days", by=["region"])``.
     seed
         For the subsamples of some measures and what attackers draw; without it, the same each time.
     progress
@@ -202,7 +227,8 @@ def evaluate(
     if linked:
         after = after.owned_as(before)
     names = method.protects(before) if method is not None else _differing(before, after) if linked else ()
-    known = Known(linked, others, weights, method, check_attackers(attackers), seed or 0)
+    asked = check_analyses(analyses, schema)
+    known = Known(linked, others, weights, method, check_attackers(attackers), seed or 0, asked)
     return measured(before, after, names, known, engine=Memory().telling(progress))
 
 
@@ -216,6 +242,7 @@ class Known:
     method: Method | None = None
     attackers: tuple[str, ...] | None = None
     seed: int = 0
+    analyses: tuple[Analysis, ...] = ()
 
 
 @one_thread()
@@ -234,13 +261,15 @@ def measured(
     known_by = [name for name in original.schema.quasi_identifiers if name in columns] if known.linked else []
     same = engine.map(same_values, [columns[name] for name in known_by], "comparing")
     unchanged = tuple(name for name, kept in zip(known_by, same, strict=True) if kept)
-    found, failed = measure_all(engine, _tables(original, released, columns, known))
+    tables = _tables(original, released, columns, known)
+    analyses = _analysed(engine, tables, known.analyses)
+    found, failed = measure_all(engine, tables)
     utility, risk, attackers = Utility(found["utility"]), Risk(found["risk"]), Attackers(found["attackers"])
     every = {(kind, name): one for kind, some in found.items() for name, one in some.items()}
-    headline = summed_up(protected, unchanged, every).headline()
+    headline = summed_up(protected, unchanged, every, analyses).headline()
     if utility.overall is not None:  # the overall loss of an evaluation is that of its headline
         utility = Utility({**utility, "overall": replace(utility.overall, overall=headline["loss"])})
-    return Evaluation(original, released, protected, utility, risk, attackers, headline, failed)
+    return Evaluation(original, released, protected, utility, risk, attackers, headline, failed, analyses)
 
 
 @one_thread()
@@ -260,7 +289,9 @@ def summary(
     parts = [("utility", "overall"), ("risk", "linkage"), ("risk", "intervals"), ("risk", "classes")]
     keys = list(dict.fromkeys([*parts, *needed_by(trying), *(("attackers", name) for name in trying)]))
     unchanged = tuple(name for name in original.schema.quasi_identifiers if same_values(*tables.columns[name]))
-    return summed_up(protected, unchanged, measure_some(Memory().telling(progress), tables, keys, in_steps=False))
+    analyses = _analysed(Memory(), tables, (known or Known()).analyses)
+    found = measure_some(Memory().telling(progress), tables, keys, in_steps=False)
+    return summed_up(protected, unchanged, found, analyses)
 
 
 def check_attackers(names: Iterable[str] | None) -> tuple[str, ...] | None:
@@ -278,7 +309,37 @@ def check_attackers(names: Iterable[str] | None) -> tuple[str, ...] | None:
     return chosen
 
 
+def check_analyses(analyses: Iterable[Analysis], schema: Schema, data: Microdata | None = None) -> tuple[Analysis, ...]:
+    """The analyses that were asked for, if they can be made of such a table, and have names of their own.
+
+    With the table itself they are tried: a misspelt value is told before any work is done.
+    """
+    asked = tuple(analyses)
+    for one in asked:
+        if not isinstance(one, Analysis):
+            raise PlanError(f"{one!r} is no analysis.", hint="Pass such as tm.Mean('stay', of='days', by=['region']).")
+        one.check_parameters()
+        one.check_schema(schema)
+        if sum(other.name == one.name for other in asked) > 1:
+            raise PlanError(f"there are several analyses {one.name!r}.", hint="Give each a name of its own.")
+    if data is not None and asked:
+        columns: dict[str, tuple[Column, Column]] = {name: (one, one) for name, one in data.columns.items()}
+        tables = Tables(data, data, columns)
+        for one in asked:
+            one.compare(tables)
+    return asked
+
+
 # --------------------------------------------------------------------------------------- inside
+
+
+def _analysed(engine: Engine, tables: Tables, analyses: tuple[Analysis, ...]) -> dict[str, Analysed]:
+    found = engine.map(_compared, [(one, tables) for one in analyses], "analysing")
+    return {one.name: each for one, each in zip(analyses, found, strict=True)}
+
+
+def _compared(analysis: Analysis, tables: Tables) -> Analysed:
+    return analysis.compare(tables)
 
 
 def _tables(

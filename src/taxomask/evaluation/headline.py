@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..measures import Figure
+from ..measures.analyses import Analysed
 from ..measures.risk import ATTACKERS, RISK, ClassSizes, IntervalDisclosure, Linkage
 from ..measures.utility.result import Loss, mean_of
 
-__all__ = ["HEADLINE", "Summary", "disclosure_risk", "headline_figure", "summed_up"]
+__all__ = ["HEADLINE", "OVERLAP", "Summary", "disclosure_risk", "headline_figure", "summed_up"]
 
 _K, _UNIQUES = RISK["classes"].figures
 
@@ -56,13 +57,25 @@ HEADLINE: dict[str, Figure] = {
             "The quasi-identifiers in which no record changed: who knows them finds the record, so look at the "
             "disclosure.",
         ),
+        Figure(
+            "analyses",
+            "analyses",
+            "How far the confidence intervals of the analyses that were asked for overlap with those of the original: "
+            "the mean of each analysis, the smallest of all. 1 is the same, 0 nothing in common.",
+        ),
+        Figure("worst_analysis", "worst analysis", "The analysis whose intervals overlap least."),
     )
 }
 """The figures that sum up a release, by their keys."""
 
+OVERLAP = "overlap of "  # and the name of an analysis: a figure of a point of the map
+
 
 def headline_figure(name: str) -> Figure:
     """The words for a figure of a headline, or of a point of a map that somebody made."""
+    if name.startswith(OVERLAP):
+        about = "How far the confidence intervals of this analysis overlap with those of the original, the mean of all."
+        return Figure(name, name, about)
     return HEADLINE.get(name, Figure(name, name.replace("_", " "), ""))
 
 
@@ -72,7 +85,8 @@ class Summary:
 
     ``shares`` are those of the attackers who are after who a record is, ``excesses`` over the guess those of the ones
     who are after confidential values. ``unchanged`` are the quasi-identifiers that are released as they are, and
-    ``promises`` what the method promised and was found to hold, where that is known.
+    ``promises`` what the method promised and was found to hold, where that is known. ``overlaps`` are those of the
+    analyses that were asked for.
     """
 
     losses: Mapping[str, float] | None
@@ -85,6 +99,7 @@ class Summary:
     uniques: int
     unchanged: tuple[str, ...] = ()
     promises: tuple[str, ...] = ()
+    overlaps: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def attacker(self) -> str | None:
@@ -120,10 +135,24 @@ class Summary:
             "k": self.k,
             "uniques": self.uniques,
             "unchanged": ", ".join(self.unchanged) or None,
+            **self._analyses(),
         }
 
+    def _analyses(self) -> dict[str, Any]:
+        """The analysis that fared worst, if any was asked for; one that cannot be told is the worst of all."""
+        if not self.overlaps:
+            return {}
+        order = {name: -1.0 if math.isnan(value) else value for name, value in self.overlaps.items()}
+        worst = min(order, key=lambda name: order[name])
+        return {"analyses": self.overlaps[worst], "worst_analysis": worst}
 
-def summed_up(protected: tuple[str, ...], unchanged: tuple[str, ...], found: Mapping[tuple[str, str], Any]) -> Summary:
+
+def summed_up(
+    protected: tuple[str, ...],
+    unchanged: tuple[str, ...],
+    found: Mapping[tuple[str, str], Any],
+    analyses: Mapping[str, Analysed],
+) -> Summary:
     """What the headline is made of, from what measures and attackers found, by kind and name.
 
     What is not defined for unlinked tables is NaN.
@@ -143,6 +172,7 @@ def summed_up(protected: tuple[str, ...], unchanged: tuple[str, ...], found: Map
         classes.k,
         classes.uniques,
         unchanged,
+        overlaps={name: one.overlap for name, one in analyses.items()},
     )
 
 

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measures import MEASURES
+from ..measures.analyses import Analysed, Estimate
 from ..measures.risk import ATTACKERS, Rate
 from ..measures.risk.linkage import WORST
 from ..measures.side_by_side import same_values
 from ..microdata import CategoricalColumn, Column, TaxonomicColumn
 from ..microdata.alike import alike
 from ..report.figures import Branch, number
+from .cover import cover
 from .headline import HEADLINE, disclosure_risk
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ __all__ = ["page"]
 BINS, BARS, LEVELS = 30, 12, 3
 TOGETHER = 12  # columns whose correlations can be read side by side
 NAMED = 6  # columns that are named in a sentence
+ESTIMATES = 40  # numbers of an analysis that are shown
 WORST_RECORDS, EASY = 10, 0.2  # records that are listed, and from which chance on
 _OF_CLASSES = ("risk.classes.", "risk.reidentification.", "risk.diversity.", "risk.closeness.")
 # Figures of single columns that have a table of their own, with more about them; those of all others are listed.
@@ -35,13 +38,24 @@ _IN_TABLES = ("risk.intervals.attributes.*.value", "risk.rank_correlation.*.valu
 
 def page(evaluation: Evaluation, done: Mapping[str, Any] | None) -> dict[str, Any]:
     """The values of ``evaluation.html``; ``done`` says how the table was protected (`Release.facts`)."""
+    sections = _sections(evaluation)
+    correlations = _correlations(evaluation)
     return {
         "title": "Report of a protected table",
+        "contents": [
+            "What was done",
+            "What was promised, and checked on the table itself",
+            "In short",
+            "What it cost",
+            *(["How columns go together"] if correlations else []),
+            *(section["title"] for section in sections),
+        ],
         "done": done,
+        "cover": None if done is None else cover(evaluation, done),
         "cards": _cards(evaluation),
-        "columns": [_column(evaluation, name) for name in evaluation.released.columns],
-        "correlations": _correlations(evaluation),
-        "sections": _sections(evaluation),
+        "columns": _worst_first([_column(evaluation, name) for name in evaluation.released.columns]),
+        "correlations": correlations,
+        "sections": sections,
     }
 
 
@@ -66,6 +80,8 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
         disclosure = disclosure_risk(head["risk"], head["interval_disclosure"])
         parts = f" Here {number(100 * head['loss'])} and {number(disclosure)}."
         cards.append(_card(head, "score", parts))
+    if evaluation.analyses and not math.isnan(head["analyses"]):
+        cards.append(_card(head, "analyses", f" Here {head['worst_analysis']}."))
     cards.append(_card(head, "k", f" Before: {risk.classes.original_k:,}."))
     classes = risk.classes
     counted = f" Of {classes.units:,} {classes.unit}; before {classes.original_uniques:,}."
@@ -94,6 +110,16 @@ def _column(evaluation: Evaluation, name: str) -> dict[str, Any]:
         "same": _same(evaluation, name),
     }
     return facts | _figure(before, after) | {"words": _words(before, after)}
+
+
+def _worst_first(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The columns that lost most first; those whose loss is not known in the order of the table, at the end."""
+
+    def order(column: Mapping[str, Any]) -> float:
+        loss = column["loss"]
+        return math.inf if loss is None or math.isnan(loss) else -loss
+
+    return sorted(columns, key=order)
 
 
 def _same(evaluation: Evaluation, name: str) -> bool:
@@ -205,6 +231,7 @@ def _most_changed(names: list[str], each: Mapping[tuple[str, str], float]) -> li
 
 def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
     makers = (
+        _analyses,
         _records_at_risk,
         _worst_records,
         _attackers,
@@ -216,7 +243,44 @@ def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
         _measures,
         _failed,
     )
-    return [section for section in (make(evaluation) for make in makers) if section["rows"]]
+    made = (make(evaluation) for make in makers)
+    sections = [one for found in made for one in (found if isinstance(found, list) else [found])]
+    return [section for section in sections if section["rows"]]
+
+
+def _analyses(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """A section for each analysis that was asked for, what agrees least first."""
+    return [_analysis(name, one) for name, one in evaluation.analyses.items()]
+
+
+def _analysis(name: str, one: Analysed) -> dict[str, Any]:
+    labels = sorted(one.before, key=lambda label: one.each.get(label, 2.0))
+    records = (
+        f"Used are {one.records[0]:,} records of the original and {one.records[1]:,} of the release; left out, since a "
+        f"value is missing, {one.left_out[0]:,} and {one.left_out[1]:,}."
+    )
+    overlap = (
+        f"The intervals overlap by {number(one.overlap)} on average, by {number(one.worst)} at least (1 is the same, 0 "
+        "nothing in common)."
+        if one.each
+        else "The original tells none of the numbers, so that nothing can be compared."
+    )
+    about = [f"{one.words}.", records, overlap, *one.notes]
+    if len(labels) > ESTIMATES:
+        about.append(f"Shown are the {ESTIMATES} of {len(labels):,} numbers that agree least; JSON has all.")
+    return {
+        "title": f"Your analysis: {name}",
+        "about": " ".join(about),
+        "header": ["", "before", "from", "to", "after", "from", "to", "overlap"],
+        "rows": [
+            _row(label, *_estimate(one.before.get(label)), *_estimate(one.after.get(label)), one.each.get(label))
+            for label in labels[:ESTIMATES]
+        ],
+    }
+
+
+def _estimate(one: Estimate | None) -> tuple[float | None, ...]:
+    return (None, None, None) if one is None else (one.value, one.low, one.high)
 
 
 def _row(name: str, *cells: Any, about: str = "") -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Domain(ABC):
 def declared(data: Microdata, name: str, given: Sequence[Any] | None) -> Domain:
     """The domain of an attribute: what is given, or else the whole taxonomy or the whole scale."""
     column = data.columns[name]
-    dtype = data.frame.arrow_type(name)
+    dtype = data.value_type(name)
     if isinstance(column, ContinuousColumn):
         return _Range(column, given, dtype, data.grain(name))
     if isinstance(column, TaxonomicColumn):

@@ -48,7 +48,7 @@ def ruled(data: Microdata, name: str, rules: Rules, others: object = None) -> Ru
     ``others`` is what all other values become; None if they stay as they are.
     """
     column = data.columns[name]
-    dtype = data.frame.arrow_type(name)
+    dtype = data.value_type(name)
     if isinstance(column, ContinuousColumn):
         return _Numbers(column, rules, others, dtype)
     if isinstance(column, TaxonomicColumn):

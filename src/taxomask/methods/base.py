@@ -20,7 +20,18 @@ from ..partition import Groups
 from ._transition import Transition
 from .likelihood import Likelihood, by_transition
 
-__all__ = ["Check", "Limits", "Masked", "Method", "Progress", "Promise", "check", "chosen", "own_generators"]
+__all__ = [
+    "Check",
+    "Limits",
+    "Masked",
+    "Method",
+    "Progress",
+    "Promise",
+    "Promised",
+    "check",
+    "chosen",
+    "own_generators",
+]
 
 Progress = Callable[[float], None]
 Limits = tuple[float | NDArray[np.float64], float | NDArray[np.float64]]  # for all records, or for each of them
@@ -36,6 +47,11 @@ class Check:
 
     def __str__(self) -> str:
         return f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.promise} ({self.found})"
+
+
+@dataclass(frozen=True)
+class Promised(Check):
+    """The check of a promise of the method itself, not of what every release must be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +109,10 @@ class Promise(ABC):
     def permuted(self, masked: Masked) -> tuple[str, ...]:
         """The columns that it promises to be permutations of the original ones."""
         return ()
+
+    def parts(self, masked: Masked) -> tuple[Promise, ...]:
+        """The promises that it is made of, if it stands for several."""
+        return (self,)
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         """The columns that it protects by itself: where the original has it already, no value need change."""

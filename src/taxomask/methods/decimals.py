@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..engines import Engine
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.decimals import resolution
+from ..microdata.open_ends import snapped
 from .base import Masked, Method, Promise
 
 __all__ = ["rounded"]
@@ -26,7 +27,7 @@ def rounded(engine: Engine, data: Microdata, masked: Masked, method: Method, pro
     names = [
         name
         for name in masked.data.changed_from(data)
-        if data.schema[name].kind == Kind.CONTINUOUS and name not in settled
+        if data.schema[name].kind == Kind.CONTINUOUS and (name not in settled or data.schema[name].ends)
     ]
     if not names:
         return masked
@@ -50,5 +51,9 @@ def _rounded(
     for promise in promises:
         least, most = promise.limits(data, masked, name)
         low, high = np.maximum(low, least), np.minimum(high, most)
-    values = resolution(data.frame, data.schema[name], exact=exact).rounded(column.values, low, high)
+    if any(name in promise.settled(masked) for promise in promises):
+        values = column.values
+    else:
+        values = resolution(data.frame, data.schema[name], exact=exact).rounded(column.values, low, high)
+    values = snapped(values, data.schema[name].ends)  # beyond a limit only the limit is told
     return None if np.array_equal(values, column.values, equal_nan=True) else column.with_values(values)

@@ -149,6 +149,10 @@ class _OfStep(Promise):
             "; ".join(check.found for check in checks),
         )
 
+    def parts(self, masked: Masked) -> tuple[Promise, ...]:
+        assert isinstance(masked, _Piped)
+        return masked.steps[self.place].claims
+
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         assert isinstance(masked, _Piped)
         step = masked.steps[self.place]

@@ -98,7 +98,7 @@ class Rounding(Method):
             grain = data.grain(name)
             if grain and abs(base / grain - round(base / grain)) > 1e-9:
                 raise PlanError(
-                    f"column {name!r} holds {data.frame.arrow_type(name)}, whose values are multiples of {grain:g} and "
+                    f"column {name!r} holds {data.value_type(name)}, whose values are multiples of {grain:g} and "
                     f"cannot be multiples of {base:g}.",
                     hint=f"Give it a base of its own that is a multiple of {grain:g}: base={{{name!r}: …}}.",
                 )

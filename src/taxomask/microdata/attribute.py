@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+import numpy as np
+
 from .._support.showing import line
 from .._support.spelling import listing, spell
 from ..errors import SchemaError, TaxonomyError, did_you_mean
 from ..taxonomy import FromColumns, Taxonomy, builtin, check_normalize
+from .coarsening import COARSER, Coarser, coarser
+from .notation import Notation, notation
+from .open_ends import OpenEnd, open_end
 
 if TYPE_CHECKING:
     from ..taxonomy.distances import Distance
@@ -89,6 +94,15 @@ class Attribute:
     decimals
         How many decimals the released numbers of a continuous attribute have at most. By default two more than the
         original values have; ``"exact"``: they are not rounded.
+    notation
+        How text cells of a continuous attribute write numbers, shown by 1234.5: ``"1,234.50"``, ``"1.234,5 €"``; or
+        days: ``"d.m.Y"``, ``"m/d/Y"``, ``"Y-m-d"``. Released values are written the same way. An attribute with a
+        notation is read from text files as text, so that cells which nothing changes keep their spelling.
+    open_ends
+        Texts of a continuous attribute of which only a limit is known, each with the number that it counts as:
+        ``{"90+": 90, "<5": 4}``. A released number beyond the limit is written as that text.
+    coarsen
+        What dates are read and released as: ``"year"``, ``"month"``, or ``"age at 2020-12-31"``, in whole years.
     follows
         The column whose released value this one belongs to, such as the code of a description: what is released is the
         text that belongs to the released code. Such a column has the role ``"other"`` and no kind.
@@ -118,6 +132,9 @@ class Attribute:
     decimals: int | Literal["exact"] | None = None
     note: str = ""
     follows: str | None = None
+    notation: str | None = None
+    open_ends: Mapping[str, float] | Sequence[tuple[str, float]] = ()
+    coarsen: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -129,6 +146,7 @@ class Attribute:
         self._check_texts()
         self._check_weight()
         self._check_decimals()
+        self._check_writing()
         self._check_order()
         self._check_taxonomy()
         self._check_follows()
@@ -154,6 +172,30 @@ class Attribute:
         if isinstance(self.taxonomy, (Taxonomy, str, Path, FromColumns)):
             return ((self.taxonomy, 1.0),)
         return tuple(item if isinstance(item, tuple) else (item, 1.0) for item in self.taxonomy)
+
+    # ----------------------------------------------------------------------------------- its spelling
+
+    @property
+    def written(self) -> Notation | None:
+        """How text cells write numbers or dates; None if as plain numbers."""
+        return None if self.notation is None else notation(self.notation)
+
+    @cached_property
+    def ends(self) -> tuple[OpenEnd, ...]:
+        """The texts of which only a limit is known."""
+        pairs = dict(self.open_ends).items()
+        found = [(open_end(text, self.written), number) for text, number in pairs]
+        return tuple(replace(end, number=number) for end, number in found if end is not None)
+
+    @property
+    def coarser(self) -> Coarser | None:
+        """What dates are read as; None if as days."""
+        return None if self.coarsen is None else coarser(self.coarsen)
+
+    @property
+    def as_text(self) -> bool:
+        """Whether cells of a text file are to be read as they are written."""
+        return self.kind != Kind.CONTINUOUS or self.notation is not None or bool(self.open_ends)
 
     # ----------------------------------------------------------------------------------- checks
 
@@ -215,6 +257,49 @@ class Attribute:
                 "Leave it out to release two decimals more than the original values have.",
             )
         self._set("decimals", given if given == "exact" else int(given))
+
+    def _check_writing(self) -> None:
+        given = {"notation": self.notation, "open_ends": self.open_ends or None, "coarsen": self.coarsen}
+        for field, value in given.items():
+            if value is not None and self.kind != Kind.CONTINUOUS:
+                raise self._error(
+                    f"{field} is only for the kind 'continuous'; got kind {_shown(self.kind)}.",
+                    f"Set kind='continuous', or leave {field} out.",
+                )
+        if self.notation is not None and (not isinstance(self.notation, str) or self.written is None):
+            raise self._error(
+                f"notation must show how 1234.5 or a day is written; got {self.notation!r}.",
+                "Write it as '1,234.5', '1.234,50 €', '1234,5', 'd.m.Y', 'm/d/Y' or 'Y-m-d'.",
+            )
+        if self.coarsen is not None and (not isinstance(self.coarsen, str) or self.coarser is None):
+            raise self._error(
+                f"coarsen must be one of {listing(COARSER)}; got {self.coarsen!r}.",
+                "Name the day at which ages are counted as year-month-day.",
+            )
+        self._check_open_ends()
+
+    def _check_open_ends(self) -> None:
+        example = "Write open_ends: {'90+': 90, '<5': 4}: each text with the number that it counts as."
+        try:
+            pairs = tuple((text, float(number)) for text, number in dict(self.open_ends).items())
+        except (TypeError, ValueError):
+            raise self._error(f"open_ends must name texts and numbers; got {self.open_ends!r}.", example) from None
+        if pairs and self.written is not None and self.written.dates:
+            raise self._error("open_ends are for numbers, and its notation is that of dates.", "Leave one of them out.")
+        sides = []
+        for text, number in pairs:
+            end = open_end(text, self.written) if isinstance(text, str) else None
+            if end is None:
+                raise self._error(f"open_ends names {text!r}, which is no number with a limit.", example)
+            if not math.isfinite(number) or not end.beyond(np.array([number])).all():
+                raise self._error(f"open_ends counts {text!r} as {number:g}, which it does not stand for.", example)
+            sides.append(end.upper)
+        if len(sides) > len(set(sides)):
+            raise self._error(
+                f"open_ends names {len(sides)} texts, two of them on the same side.",
+                "Name one for small and one for large numbers at most; list others in missing.",
+            )
+        self._set("open_ends", pairs)
 
     def _check_follows(self) -> None:
         if self.follows is None:

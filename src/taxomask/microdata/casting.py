@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from .._support.spelling import spell
 from .distinct import Distinct
 
-__all__ = ["Values", "fit", "grain", "held", "is_temporal", "number_in", "take", "value_range"]
+__all__ = ["Values", "fit", "grain", "held", "is_temporal", "number_in", "take", "value_range", "widest"]
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -113,6 +114,23 @@ def fit(values: Values, dtype: DataType) -> Array:
     if types.is_floating(values.type) and values.type != dtype:
         return _fit_floats(values.cast(pa.float64()), dtype)
     return _cast_or_keep(values, dtype)
+
+
+def widest(kinds: Iterable[DataType]) -> DataType | None:
+    """The type that holds what several parts of a column became; None if all are of the same type.
+
+    What does not fit becomes a wider integer, a number of any kind, or text: see `fit`.
+
+    >>> import pyarrow as pa
+    >>> widest([pa.int8(), pa.float64(), pa.int64()]), widest([pa.int8(), pa.int8()])
+    (DataType(double), None)
+    """
+    import pyarrow as pa
+
+    known = list(dict.fromkeys(kinds))
+    if len(known) == 1:
+        return None
+    return next(kind for kind in (pa.large_string(), pa.float64(), pa.int64()) if kind in known)
 
 
 def _spread(values: Distinct, dtype: DataType) -> Array:

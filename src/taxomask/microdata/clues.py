@@ -8,7 +8,7 @@ from typing import Any
 
 from .distinct import Frequent
 from .meanings import meaning
-from .numeric import NUMBER
+from .notation import NUMBER
 
 __all__ = ["are_numbers", "missing_looking", "ranges", "respelled", "uniqueness"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,17 +16,18 @@ from .attribute import Attribute, Kind
 from .columns import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn, sort_places
 from .distinct import Distinct
 from .frames import Frame
-from .numeric import read_numbers
+from .numeric import Gaps, read_numbers
 
-__all__ = ["Coded", "Note", "code"]
+__all__ = ["Coded", "Note", "code", "code_distinct", "coded_numbers"]
 
-Event = Literal["empty", "missing", "as_missing", "drop", "root"]
+Event = Literal["empty", "missing", "as_missing", "drop", "root", "coarse"]
 
 _EVENTS: dict[Event, str] = {
     "empty": "had no value",
     "missing": "held a value that means missing",
     "as_missing": "held a value outside the taxonomy and became missing",
     "drop": "held a value outside the taxonomy; their records were dropped",
+    "coarse": "held a date and are read as something coarser, against which losses are measured",
     "root": "held a value outside the taxonomy and were put at its root",
 }
 
@@ -57,10 +59,15 @@ def code(frame: Frame, attribute: Attribute) -> Coded:
     """Code one column of a table as its attribute says."""
     if attribute.kind == Kind.CONTINUOUS:
         return _continuous(frame, attribute)
-    distinct = frame.distinct(attribute.name)
+    dtype = frame.arrow_type(attribute.name) if attribute.kind == Kind.ORDINAL else None
+    return code_distinct(frame.distinct(attribute.name), attribute, dtype)
+
+
+def code_distinct(distinct: Distinct, attribute: Attribute, dtype: Any) -> Coded:
+    """Code a column of categories; those of an ordered one are of a type of pyarrow, or None."""
     missing = _missing(attribute, distinct)
     if attribute.kind == Kind.ORDINAL:
-        column: Column = _ordinal(attribute, distinct, missing, frame)
+        column: Column = _ordinal(attribute, distinct, missing, dtype)
     elif attribute.kind == Kind.NOMINAL:
         column = _nominal(attribute, distinct, missing)
     else:
@@ -73,29 +80,30 @@ def code(frame: Frame, attribute: Attribute) -> Coded:
 
 def _continuous(frame: Frame, attribute: Attribute) -> Coded:
     numbers = read_numbers(frame, attribute)
-    notes = [
-        Note(attribute.name, "empty", int(numbers.empty.sum())),
-        Note(attribute.name, "missing", int(numbers.marked.sum()), numbers.markers),
-    ]
-    marker = numbers.marker if numbers.markers and not numbers.empty.any() else None
-    return Coded(
-        ContinuousColumn(attribute, numbers.values),
-        tuple(note for note in notes if note.cells),
-        marker=marker,
-    )
+    return coded_numbers(ContinuousColumn(attribute, numbers.values), numbers.gaps)
+
+
+def coded_numbers(column: ContinuousColumn, gaps: Gaps) -> Coded:
+    """A column of numbers, and what is known of the cells that have none."""
+    name, counts = column.attribute.name, Counter(dict(gaps.markers)).most_common()
+    markers = tuple((spell(value), count) for value, count in counts)
+    notes = [Note(name, "empty", gaps.empty), Note(name, "missing", sum(count for _, count in counts), markers)]
+    if column.attribute.coarsen is not None:
+        notes.append(Note(name, "coarse", len(column) - sum(note.cells for note in notes)))
+    marker = counts[0][0] if counts and not gaps.empty else None
+    return Coded(column, tuple(note for note in notes if note.cells), marker=marker)
 
 
 # --------------------------------------------------------------------------------------- categories
 
 
-def _ordinal(attribute: Attribute, distinct: Distinct, missing: NDArray[np.bool_], frame: Frame) -> CategoricalColumn:
+def _ordinal(attribute: Attribute, distinct: Distinct, missing: NDArray[np.bool_], dtype: Any) -> CategoricalColumn:
     places = {spell(category): place for place, category in enumerate(attribute.order)}
     found = np.array([places.get(text, -1) for text in distinct.spellings], dtype=np.int32)
     unknown = (found < 0) & ~missing & (distinct.counts > 0)
     if unknown.any():
         raise _unknown_category(attribute, distinct, unknown)
     found[missing] = -1
-    dtype = frame.arrow_type(attribute.name)
     categories = [_as_type(category, dtype) for category in attribute.order]
     for i in np.flatnonzero((found >= 0) & (distinct.counts > 0)).tolist():
         categories[found[i]] = distinct.values[i]
@@ -195,14 +203,14 @@ def _missing(attribute: Attribute, distinct: Distinct) -> NDArray[np.bool_]:
 
 def _marker(distinct: Distinct, missing: NDArray[np.bool_]) -> object:
     """How the column writes a missing value: None if it has empty cells, else its most frequent marker."""
-    if (distinct.codes < 0).any() or not missing.any():
+    if distinct.empty or not missing.any():
         return None
     counts = np.where(missing, distinct.counts, 0)
     return distinct.values[int(counts.argmax())] if counts.any() else None
 
 
 def _notes(attribute: Attribute, distinct: Distinct, missing: NDArray[np.bool_]) -> tuple[Note, ...]:
-    empty = Note(attribute.name, "empty", int((distinct.codes < 0).sum()))
+    empty = Note(attribute.name, "empty", distinct.empty)
     marked = _note(attribute, "missing", distinct, missing)
     return tuple(note for note in (empty, marked) if note.cells)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -64,6 +64,42 @@ class Distinct:
         place = np.full(self.size + 1, -1, dtype=np.int32)
         place[there] = np.arange(len(there), dtype=np.int32)
         return Distinct(place[self.codes], [self.values[i] for i in there.tolist()])
+
+    @cached_property
+    def empty(self) -> int:
+        """How many rows have no value."""
+        return int((self.codes < 0).sum())
+
+    def outline(self, first: int = 0) -> Distinct:
+        """The values without the rows, but for how often each occurs and where first; rows begin at ``first``.
+
+        Its only rows are one for each value, in their order.
+        """
+        return self._outlined(self._values, self.counts, self.first_rows + first, self.empty)
+
+    @classmethod
+    def _outlined(cls, values: Any, counts: NDArray[np.int64], first: NDArray[np.int64], empty: int) -> Distinct:
+        found = cls(np.arange(len(values), dtype=np.int32), values)
+        vars(found).update(counts=counts, first_rows=first, empty=empty)
+        return found
+
+    @classmethod
+    def together(cls, outlines: Sequence[Distinct]) -> tuple[Distinct, list[NDArray[np.int64]]]:
+        """The outline of all parts of a column of pyarrow, and the numbers in it of the values of each part.
+
+        Values are numbered in the order in which they are first met.
+        """
+        import pyarrow as pa
+
+        sizes = [one.size for one in outlines]
+        met = pa.concat_arrays([one._values for one in outlines]).dictionary_encode()
+        number = met.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        counts = np.zeros(len(met.dictionary), dtype=np.int64)
+        first = np.full(len(met.dictionary), np.iinfo(np.int64).max)
+        np.add.at(counts, number, np.concatenate([one.counts for one in outlines]))
+        np.minimum.at(first, number, np.concatenate([one.first_rows for one in outlines]))
+        whole = cls._outlined(met.dictionary, counts, first, sum(one.empty for one in outlines))
+        return whole, np.split(number, np.cumsum(sizes)[:-1])
 
     @property
     def size(self) -> int:

@@ -17,7 +17,7 @@ from .coding import code
 from .columns import CategoricalColumn, Column, TaxonomicColumn
 from .distinct import Distinct
 from .frames import Frame
-from .numeric import is_text
+from .numeric import is_text, value_type
 from .schema import Schema
 
 __all__ = ["Followed", "followed"]
@@ -63,7 +63,7 @@ def followed(frame: Frame, schema: Schema, columns: Mapping[str, Column], name: 
     released: Column | None = None
     if leader in columns:
         before, released = alike(code(frame, schema[leader]).column, columns[leader])
-        keys, wanted, size = _numbered(before, released, grain(frame.arrow_type(leader)))
+        keys, wanted, size = _numbered(before, released, grain(value_type(frame, schema[leader])))
     elif schema[leader].follows is not None:
         theirs = followed(frame, schema, columns, leader).values
         keys, wanted, size = frame.distinct(leader).codes, theirs.codes, theirs.size

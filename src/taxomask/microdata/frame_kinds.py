@@ -24,6 +24,8 @@ Replaced: TypeAlias = Mapping[str, tuple[Values, DataType | None]]  # new values
 class FrameKind(ABC):
     """A native table, its columns read one by one and put back one by one."""
 
+    typed = False  # whether the type of a column can be told without its rows
+
     def __init__(self, native: Any) -> None:
         self.native = native
 
@@ -42,6 +44,10 @@ class FrameKind(ABC):
     @abstractmethod
     def scale(self, name: str) -> tuple[object, ...] | None:
         """The categories in order, if the type of the column says that they are ordered."""
+
+    def part(self, start: int, stop: int) -> FrameKind:
+        """Some rows that follow each other."""
+        return type(self)(self.native[start:stop])
 
     @abstractmethod
     def rebuild(self, kept: list[str], rows: Rows | None, replaced: Replaced) -> Any:
@@ -73,17 +79,23 @@ class ArrowKind(FrameKind):
 
 
 class LazyKind(FrameKind):
-    """A table whose columns are read when they are asked for: ``read`` makes a pyarrow table of one of them."""
+    """A table whose columns are read when they are asked for: ``read`` makes a pyarrow table of rows of one of them."""
 
-    def __init__(self, read: Callable[[str], Any]) -> None:
+    def __init__(self, read: Callable[[str, range], Any], rows: range, typed: bool) -> None:
         super().__init__(None)
-        self._read = read
+        self._read_rows, self._rows, self.typed = read, rows, typed
+
+    def _read(self, name: str) -> Any:
+        return self._read_rows(name, self._rows)
 
     def arrow(self, name: str) -> Any:
         return self._read(name).column(0)
 
     def scale(self, name: str) -> tuple[object, ...] | None:
         return ArrowKind(self._read(name)).scale(name)
+
+    def part(self, start: int, stop: int) -> LazyKind:
+        return LazyKind(self._read_rows, self._rows[start:stop], self.typed)
 
     def rebuild(self, kept: list[str], rows: Rows | None, replaced: Replaced) -> Any:
         import pyarrow as pa
@@ -157,6 +169,9 @@ class PandasKind(FrameKind):
         if not _is_categorical(column):
             return None
         return Distinct.without_nulls(column.cat.codes.to_numpy(), column.cat.categories.tolist())
+
+    def part(self, start: int, stop: int) -> PandasKind:
+        return PandasKind(self.native.iloc[start:stop])
 
     def scale(self, name: str) -> tuple[object, ...] | None:
         column = self.native[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, TypeAlias
 
 from .._support.spelling import listing
@@ -44,12 +45,25 @@ class Frame:
         self._types: dict[str, Any] = {}
 
     @classmethod
-    def lazy(cls, names: Iterable[str], n: int, read: Callable[[str], Any]) -> Frame:
-        """A table that is not in memory: ``read`` makes a pyarrow table of one of its columns."""
+    def lazy(cls, names: Iterable[str], n: int, read: Callable[[str, range], Any], *, typed: bool = False) -> Frame:
+        """A table that is not in memory: ``read`` makes a pyarrow table of some rows of one of its columns.
+
+        ``typed`` says that it is of the same type whatever the rows, even if there is none.
+        """
         frame = object.__new__(cls)
         frame.native, frame.names, frame.n, frame.kind = None, tuple(names), n, "pyarrow"
-        frame._kind, frame._types = LazyKind(read), {}
+        frame._kind, frame._types = LazyKind(read, range(n), typed), {}
         return frame
+
+    def __len__(self) -> int:
+        return self.n
+
+    def part(self, start: int, stop: int) -> Frame:
+        """Some rows that follow each other; of a table that is not in memory only these are read."""
+        other = copy(self)
+        other._kind, other._types = self._kind.part(start, stop), dict(self._types) if self._kind.typed else {}
+        other.native, other.n = other._kind.native, len(range(self.n)[start:stop])
+        return other
 
     def arrow(self, name: str) -> Array | None:
         """A column as pyarrow; None where it holds objects that pyarrow has no type for."""
@@ -69,8 +83,15 @@ class Frame:
     def arrow_type(self, name: str) -> Any | None:
         """The pyarrow type of a column; None as for `arrow`."""
         if name not in self._types:
-            self.arrow(name)
+            if self._kind.typed:
+                self._types[name] = self.part(0, 0)._typed(name)
+            else:
+                self.arrow(name)
         return self._types[name]
+
+    def _typed(self, name: str) -> Any | None:
+        array = self.arrow(name)
+        return None if array is None else array.type
 
     def objects(self, name: str) -> list[Any]:
         """A column as Python objects."""
@@ -103,13 +124,14 @@ class Frame:
         *,
         rows: Rows | None = None,
         drop: Collection[str] = (),
+        types: Mapping[str, Any] | None = None,
     ) -> Any:
         """The table with some columns replaced, these rows only, and some columns dropped.
 
         Other columns are passed through as they are. Replaced ones (pyarrow, numpy with NaN for missing, or
         distinct values with codes; as long as ``rows``) get the type of the original column, or a wider one
-        where it cannot hold the new values. A pandas table comes back with a plain numbered index: an index
-        can identify people.
+        where it cannot hold the new values; or, if ``types`` says so, one that is known to. A pandas table comes
+        back with a plain numbered index: an index can identify people.
         """
         kept = [name for name in self.names if name not in drop]
         n = self.n if rows is None else len(rows)
@@ -122,7 +144,7 @@ class Frame:
                     f"with the columns {listing(kept)}.",
                     hint=f"Pass {n} values for a column that is kept.",
                 )
-            new[name] = (values, self.arrow_type(name))
+            new[name] = (values, (types or {}).get(name, self.arrow_type(name)))
         return self._kind.rebuild(kept, rows, new)
 
 

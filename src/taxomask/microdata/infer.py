@@ -14,11 +14,15 @@ from .clues import are_numbers, missing_looking, ranges, respelled, uniqueness
 from .distinct import Frequent
 from .frames import Frame
 from .matching import Evidence, find_taxonomy
+from .notation import Notation, find_notation, tidy
+from .open_ends import OpenEnd, counted_as, find_open_ends, open_end
 from .recognition import pairs, recognise
+from .resolution import decimals_of
 from .schema import Schema
 
 __all__ = ["infer", "with_pairs"]
 
+_ENOUGH = 3  # different numbers beside an open end
 LOOKED_AT = 10_000  # distinct values of a column, the most frequent ones
 
 
@@ -86,7 +90,8 @@ def _draft_values(name: str, look: Frequent) -> Attribute:
         notes += respelled(look, kept)
     present = Frequent([look.values[i] for i in kept], look.counts[kept], look.rows, look.distinct - len(markers))
     clue = recognise(name, present, taxonomy=options.get("taxonomy"))
-    if clue.codes and kind == Kind.CONTINUOUS and all(float(look.spellings[i]).is_integer() for i in kept):
+    named = clue.codes and kind == Kind.CONTINUOUS and not {"notation", "open_ends"} & set(options)
+    if named and all(float(look.spellings[i]).is_integer() for i in kept):
         kind, notes = Kind.NOMINAL, [*notes, "numbers that name something"]
     notes += uniqueness(look) if clue.role in (Role.IDENTIFIER, Role.UNDECIDED) else []
     missing = ("", *(look.values[i] for i in markers if look.spellings[i]))
@@ -112,11 +117,56 @@ def _kind(look: Frequent, kept: list[int]) -> tuple[Kind, dict[str, Any], list[s
             return Kind.CONTINUOUS, {}, []
         if any(re.match(r"[+-]?0[0-9]", text) for text in texts):
             return Kind.NOMINAL, {}, ["numbers with leading zeros"]
-        return Kind.CONTINUOUS, {}, ["numbers written as text"]
+        notation, ambiguous = find_notation(texts)
+        said = ["numbers written as text" if notation is None or not notation.dates else "dates written as Ymd"]
+        if ambiguous:
+            said.append("a point is read as that of decimals: if it stands between thousands, say so in the notation")
+        return Kind.CONTINUOUS, {} if notation is None else {"notation": notation.text}, said
+    if all(isinstance(value, str) for value in values) and (found := _written(texts)) is not None:
+        return Kind.CONTINUOUS, *found
     order = ranges(texts) if all(isinstance(value, str) for value in values) else ()
     if order:
         return Kind.ORDINAL, {"order": order}, ["ranges, in order of their first number"]
     return Kind.NOMINAL, {}, [f"{look.distinct:,} distinct value{'s' if look.distinct != 1 else ''}"]
+
+
+def _written(texts: list[str]) -> tuple[dict[str, Any], list[str]] | None:
+    """Numbers and dates that are written in another way than a computer would, and numbers with open ends."""
+    ends = find_open_ends(texts)
+    numbers = [text for text in texts if text not in ends]
+    if not numbers or (ends and len(numbers) < _ENOUGH):
+        return None
+    how, ambiguous = find_notation(numbers)
+    if how is None and not are_numbers(numbers, numbers):
+        return None
+    options: dict[str, Any] = {} if how is None else {"notation": how.text}
+    notes = [] if how is None else [f"{'dates' if how.dates else 'numbers'} written as {how.text}"]
+    if ambiguous and how is not None:
+        notes.append(f"{numbers[0]!r} is read with {how.text}: check whether its sign stands before decimals")
+    if ends:
+        if how is not None and how.dates:
+            return None
+        counted = _counted(list(ends.values()), numbers, how)
+        if counted is None:
+            return None
+        options["open_ends"] = counted
+        notes += [f"{text!r} counts as {number:g}" for text, number in counted.items()]
+    return options, notes
+
+
+def _counted(ends: list[OpenEnd], numbers: list[str], how: Notation | None) -> dict[str, float] | None:
+    """What each open end counts as: its limit, or the next number beyond it; None if some numbers are beyond."""
+    import pyarrow as pa
+
+    plain = tidy(pa.array(numbers, pa.large_string()))
+    values = (plain if how is None else how.plain(plain)).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    step = 10.0 ** -(decimals_of(values) or 0)
+    read = [(end.text, open_end(end.text, how)) for end in ends]
+    found = {text: counted_as(end, values, step) for text, end in read if end is not None}
+    if len(found) < len(ends):
+        return None
+    kept = {text: number for text, number in found.items() if number is not None}
+    return kept if len(kept) == len(found) else None
 
 
 def _reasons(evidence: Evidence, *, written: bool) -> list[str]:

@@ -21,7 +21,7 @@ from .columns import CategoricalColumn, Column, ContinuousColumn, TaxonomicColum
 from .distinct import Distinct
 from .follow import Followed, followed
 from .frames import Frame
-from .numeric import is_text, write_numbers
+from .numeric import is_text, value_type, write_numbers
 from .people import NOBODY, Owners
 from .schema import Schema, made_from_frame
 
@@ -107,6 +107,7 @@ class Microdata:
             tuple(note for one in coded.values() for note in one.notes),
             source,
             {name: one.marker for name, one in coded.items()},
+            schema.coarsened,
             _owners=Owners.of(source, schema, rows),
         )
 
@@ -237,15 +238,42 @@ class Microdata:
         if self._frame.native is not None:
             return Frame(self.to_frame())
         names = [name for name in self._frame.names if name not in self.schema.identifiers]
-        return Frame.lazy(names, self.n, self.to_column)
+        return Frame.lazy(names, self.n, self._seen_column)
 
-    def to_column(self, name: str) -> Any:
-        """One column of `to_frame`, as a table of its own."""
+    def _seen_column(self, name: str, rows: range) -> Any:
+        if name not in self._replaced and self.in_parts(name) and len(rows) < self.n:
+            return self.part(rows.start, rows.stop, []).to_column(name)
+        return self.to_column(name)[rows.start : rows.stop]  # of one type, whatever the rows
+
+    def to_column(self, name: str, dtype: Any = None) -> Any:
+        """One column of `to_frame`, as a table of its own; of a type that is given if it was replaced."""
         drop = [other for other in self._frame.names if other != name]
-        replaced: dict[str, Values] = {name: self._decode(name)} if name in self._replaced else {}
+        replaced: dict[str, Values] = {name: self._decode(name, dtype)} if name in self._replaced else {}
         if name in self.following:
             replaced = {name: self.followed(name).values}
-        return self._frame.rebuild(replaced, rows=self._kept_rows(), drop=drop)
+        frame, rows = self._read_from()
+        return frame.rebuild(replaced, rows=rows, drop=drop, types={} if dtype is None else {name: dtype})
+
+    def part(self, start: int, stop: int, names: Iterable[str]) -> Microdata:
+        """Some records that follow each other, of the coded columns those that are named; nothing is copied."""
+        columns = {name: self.columns[name].part(start, stop) for name in names if name in self.columns}
+        return replace(self, columns=columns, rows=self.rows[start:stop], _owners=NOBODY)
+
+    def in_parts(self, name: str) -> bool:
+        """Whether a part of a column of `to_frame` can be made without the rest of it.
+
+        Not so where what a cell becomes depends on other cells: numbers in text, which are spelled as they are most
+        often, columns that follow another one, and dictionaries, which hold what occurs and no more. A part may be of
+        a narrower type than the whole: see `widest`.
+        """
+        import pyarrow.types as types
+
+        dtype = self._frame.arrow_type(name)
+        if name in self.following or dtype is None or types.is_dictionary(dtype):
+            return False
+        if name not in self._replaced or self.schema[name].kind != Kind.CONTINUOUS:
+            return True
+        return not is_text(dtype) and self.schema[name].coarsen is None
 
     @property
     def following(self) -> tuple[str, ...]:
@@ -256,27 +284,41 @@ class Microdata:
         """A column that follows one that was replaced, as it is released."""
         return followed(self._frame, self.schema, self.columns, name)
 
-    def to_arrow(self, name: str) -> Any:
+    def to_arrow(self, name: str, dtype: Any = None) -> Any:
         """The same as a pyarrow table, whatever the table came as."""
         import narwhals as nw
 
-        return nw.from_native(self.to_column(name), eager_only=True).to_arrow().replace_schema_metadata(None)
+        return nw.from_native(self.to_column(name, dtype), eager_only=True).to_arrow().replace_schema_metadata(None)
 
     def holds_dates(self, name: str) -> bool:
         """Whether a column holds dates or times; durations are numbers."""
-        dtype = self._frame.arrow_type(name)
+        dtype = self.value_type(name)
         return dtype is not None and is_temporal(dtype) and not str(dtype).startswith("duration")
+
+    def value_type(self, name: str) -> Any:
+        """The pyarrow type of what the cells of a column mean; days if its texts are dates."""
+        return value_type(self._frame, self.schema[name])
 
     def grain(self, name: str) -> float:
         """What the numbers of a column are rounded to when they are written: a day, 0.01; 0 if they can be any."""
-        return grain(self._frame.arrow_type(name))
+        return grain(self.value_type(name))
 
     def _kept_rows(self) -> NDArray[np.int64] | None:
         """The rows of the records; None if they are all rows in their order."""
         whole = self.n == self._frame.n and bool((self.rows == np.arange(self.n)).all())
         return None if whole else self.rows
 
-    def _decode(self, name: str) -> Values:
+    def _read_from(self) -> tuple[Frame, NDArray[np.int64] | None]:
+        """What must be read of the table that the records came from, and the rows of the records in it."""
+        rows = self.rows
+        if self._frame.native is None and 0 < self.n < self._frame.n:
+            first, last = int(rows[0]), int(rows[-1])
+            if bool((np.diff(rows) > 0).all()):
+                some = self._frame.part(first, last + 1)
+                return some, None if last - first + 1 == self.n else rows - first
+        return self._frame, self._kept_rows()
+
+    def _decode(self, name: str, dtype: Any = None) -> Values:
         """A column as it goes into the table, with the marker of missing values put in."""
         import pyarrow as pa
 
@@ -284,12 +326,13 @@ class Microdata:
         marker: Any = self._markers[name]
         if isinstance(column, CategoricalColumn):
             return _decode_categories(column, marker)
-        dtype = self._frame.arrow_type(name)
-        _check_range(column, dtype)
-        if dtype is None:
+        attribute, means = self.schema[name], self.value_type(name) if dtype is None else dtype
+        dtype = self._frame.arrow_type(name) if dtype is None else dtype
+        _check_range(column, means)
+        if dtype is None and attribute.coarser is None:
             return column.values
-        text = is_text(dtype)
-        array = write_numbers(column.values, self._frame.arrow(name)) if text else fit(column.values, dtype)
+        text = attribute.coarser is not None or is_text(dtype)
+        array = write_numbers(column.values, self._frame.arrow(name), attribute) if text else fit(column.values, dtype)
         if marker is None:
             return array
         return array.fill_null(pa.scalar(float(marker) if pa.types.is_floating(array.type) else marker, array.type))

@@ -35,7 +35,18 @@ ABOUT_PEOPLE = {
 """What a schema says besides its attributes, in the words of a plan."""
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(Attribute))
-_OF_ONE_KIND = ("order", "taxonomy", "distance", "match", "normalize", "unmapped", "decimals")
+_OF_ONE_KIND = (
+    "order",
+    "taxonomy",
+    "distance",
+    "match",
+    "normalize",
+    "unmapped",
+    "decimals",
+    "notation",
+    "open_ends",
+    "coarsen",
+)
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Attribute)}
 
 
@@ -318,6 +329,12 @@ class Schema(Mapping[str, Attribute]):
                 hint=did_you_mean(str(self.missing_person), choices),
             )
 
+    @property
+    def coarsened(self) -> frozenset[str]:
+        """The columns of dates that are read, and released, as something coarser."""
+        kept = [one for one in self.values() if one.role != Role.IDENTIFIER]
+        return frozenset(one.name for one in kept if one.coarsen is not None)
+
     # ----------------------------------------------------------------------------------- changing and writing
 
     def replace(self, name: str, /, **changes: Any) -> Schema:
@@ -455,7 +472,7 @@ def _to_dict(attribute: Attribute, folder: Path) -> dict[str, Any]:
     for field in _FIELDS:
         value = getattr(attribute, field)
         if field in ("name", "role") or value != _DEFAULTS[field]:
-            result[field] = _plain(value)
+            result[field] = {text: _short(number) for text, number in value} if field == "open_ends" else _plain(value)
     if attribute.taxonomy is not None:
         sources = [(_source_name(attribute, source, folder), weight) for source, weight in attribute.sources]
         several = [name if weight == 1 else {"taxonomy": name, "weight": weight} for name, weight in sources]
@@ -472,6 +489,10 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     plain = value is None or isinstance(value, (str, bool, int, float))
     return value if plain else str(value)
+
+
+def _short(number: float) -> float:
+    return int(number) if number.is_integer() else number
 
 
 def _source_name(attribute: Attribute, source: Source, folder: Path) -> Any:

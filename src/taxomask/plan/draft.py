@@ -23,6 +23,7 @@ from ..microdata.people import Owners
 from ..microdata.recognition import DATES, whose
 from ..microdata.schema import ABOUT_PEOPLE
 from ..taxonomy import Taxonomy
+from .labels import with_labels
 from .leaders import with_leaders
 
 __all__ = ["draft_plan", "draft_schema"]
@@ -93,6 +94,7 @@ def draft_schema(
     beside: Path | None = None,
     roles: Mapping[str, str] | None = None,
     people: Mapping[str, str | None] | None = None,
+    source: Source | None = None,
 ) -> Schema:
     """A schema for a table whose columns were read as text: `infer`, with what is undecided first.
 
@@ -110,14 +112,19 @@ def draft_schema(
         Roles that are known already, by column or pattern: see `Schema.decide`.
     people
         The columns that name the ``person`` and the ``household`` of a row, identifiers, if they are known.
+    source
+        Where the table came from, if it is not given as a `Source` itself: its labels and levels are used.
     """
+    source = frame if isinstance(frame, Source) else source
     known = {key: name for key, name in (people or {}).items() if name is not None}
     tables: Iterable[Any] = (frame.read([name]) for name in frame.names) if isinstance(frame, Source) else [frame]
     near = sorted(beside.parent.glob("*")) if beside is not None else []
     files = [path for path in near if path != beside and path.is_file()]
-    drafted = [_with_kind(one, table, files) for table in tables for one in infer(table).values()]
+    drafted = [
+        with_labels(_with_kind(one, table, files), source, table) for table in tables for one in infer(table).values()
+    ]
     decided = {**(roles or {}), **dict.fromkeys(known.values(), str(Role.IDENTIFIER))}
-    schema = _decided(with_pairs(_with_dates(drafted, beside)), decided, frame)
+    schema = _decided(with_pairs(_with_commas(_with_dates(drafted, beside), source, beside)), decided, frame)
     repeated = [name for name in schema.identifiers if _repeats(frame, schema[name])]
     proposed = {key: name for key, name in whose(repeated).items() if name not in known.values()}
     return schema.of(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED), **{**proposed, **known})
@@ -151,6 +158,16 @@ def _with_dates(attributes: list[Attribute], path: Path | None) -> list[Attribut
     read = open_table(path).read(names)
     typed = [name for name in names if is_temporal(read.schema.field(name).type)]
     return [replace(one, kind=Kind.CONTINUOUS) if one.name in typed else one for one in attributes]
+
+
+def _with_commas(attributes: list[Attribute], source: Source | None, path: Path | None) -> list[Attribute]:
+    """Numbers with open ends are written with the decimal sign of the file, though none of them has decimals."""
+    if not any(one.open_ends and one.notation is None for one in attributes) or (source is None and path is None):
+        return attributes
+    dialect = getattr(source or open_table(str(path)), "dialect", None)
+    if dialect is None or dialect.decimal == ".":
+        return attributes
+    return [replace(one, notation="1234,5") if one.open_ends and one.notation is None else one for one in attributes]
 
 
 def _with_kind(attribute: Attribute, frame: Any, files: Sequence[Path]) -> Attribute:

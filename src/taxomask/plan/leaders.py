@@ -24,7 +24,7 @@ def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collecti
 
     Candidates come from names: a description and its code, places, a year and a date. The table decides: the column
     must be what most often stands beside the value of the other one in 99 % of the records, and these values must
-    repeat. Of several the one with the fewest values leads. Numbers, and dates that a file holds as such, do not lead:
+    repeat. Of several the one with the fewest values leads. Numbers and dates do not lead:
     what a method makes of them need not occur in the table, and nothing would belong to it.
 
     Parameters
@@ -51,6 +51,7 @@ def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collecti
             why = f"goes with {leader!r} in {100 * share:.4g} % of the records: follows what is released of it"
             note = "; ".join(part for part in (schema[name].note, why) if part)
             bare = {"kind": None, "order": (), "taxonomy": None, "normalize": (), "match": "id", "decimals": None}
+            bare |= {"notation": None, "open_ends": (), "coarsen": None}
             schema = schema.replace(name, **{**bare, "role": Role.OTHER, "follows": leader, "note": note})
     return schema
 

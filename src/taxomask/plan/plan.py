@@ -12,19 +12,21 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .._support.parameters import Parameter, declared
 from ..errors import PlanError, TaxomaskError, did_you_mean
-from ..evaluation import check_attackers
+from ..evaluation import check_analyses, check_attackers
+from ..measures.analyses import ANALYSES, Analysis
 from ..measures.risk import ATTACKERS
 from ..methods import METHODS, Method, Pipeline
 from ..methods.missing_permutation import MISSING_CELLS
 from ..microdata import Kind, Role, Schema
 from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
+from ..microdata.coarsening import COARSER
 from ..microdata.files import is_address, shown
 from ..microdata.schema import ABOUT_PEOPLE, MissingPerson
 from ..microdata.yaml_file import read_yaml
 from ..release.accept import Accepted, accepted_entries
 from ..taxonomy.distances import DISTANCES
 
-__all__ = ["EngineChoice", "Limits", "Output", "Plan", "make_method", "plan_json_schema", "vary"]
+__all__ = ["EngineChoice", "Limits", "Output", "Plan", "make_analysis", "make_method", "plan_json_schema", "vary"]
 
 
 class _Part(BaseModel):
@@ -52,6 +54,13 @@ class Limits(_Part):
     )
     worst_loss: float | None = Field(
         None, ge=0, description="The largest acceptable loss of the protected column that loses most."
+    )
+    analyses: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="The smallest acceptable overlap of the confidence intervals of each of the plan's analyses, the "
+        "mean over its numbers: 1 is the same as in the original.",
     )
     singled_out: float | None = Field(
         None,
@@ -107,9 +116,12 @@ class Plan(_Part):
     data: str | None = None
     seed: int | None = Field(None, ge=0)
     practice: bool = False
+    purpose: str | None = None
+    recipient: str | None = None
     attackers: tuple[str, ...] | None = None
     missing_cells: Literal["keep", "permute"] = "keep"
-    limits: Limits = Limits(risk=None, disclosure=None, loss=None, worst_loss=None, singled_out=None)
+    limits: Limits = Limits(risk=None, disclosure=None, loss=None, worst_loss=None, analyses=None, singled_out=None)
+    analyses: tuple[Analysis, ...] = ()
     accept: tuple[Accepted, ...] = ()
     output: Output = Output(path=None, report=None, keep_order=False, escape_cells=True)
     engine: EngineChoice = EngineChoice(name="memory", scheduler=None, workers=None, scratch=None)
@@ -159,6 +171,10 @@ class Plan(_Part):
             given["engine"] = {"name": given["engine"]}
         if "attackers" in given:
             given["attackers"] = _attackers(given["attackers"])
+        if "analyses" in given:
+            given["analyses"] = _analyses(given["analyses"], given["attributes"])
+        elif isinstance(given.get("limits"), Mapping) and given["limits"].get("analyses") is not None:
+            raise PlanError("limits names analyses, of which the plan has none.", hint="Write 'analyses:'.")
         if "method" in given:
             given["method"] = make_method(given["method"])
         if "compare" in given:
@@ -190,7 +206,10 @@ class Plan(_Part):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `from_dict` takes it."""
-        rest = self.model_dump(exclude={"attributes", "method", "compare", "accept", "folder"}, exclude_defaults=True)
+        rest = self.model_dump(
+            exclude={"attributes", "method", "compare", "analyses", "accept", "folder"}, exclude_defaults=True
+        )
+        rest |= {"analyses": [one.to_dict() for one in self.analyses]} if self.analyses else {}
         rest |= {"attackers": list(self.attackers)} if self.attackers is not None else {}
         rest |= {"accept": [one.to_dict() for one in self.accept]} if self.accept else {}
         methods = {"method": self.method.to_dict()} if self.method is not None else {}
@@ -202,6 +221,43 @@ def _attackers(names: Any) -> tuple[str, ...] | None:
     if not isinstance(names, list):
         raise PlanError(f"attackers is a list of names; got {names!r}.", hint="Write [nearest, partial].")
     return check_attackers(names)
+
+
+def _analyses(entries: Any, schema: Schema) -> tuple[Analysis, ...]:
+    if not isinstance(entries, list):
+        raise PlanError(f"analyses is a list; got {entries!r}.", hint=f"Write - {_AN_ANALYSIS}")
+    return check_analyses(map(make_analysis, entries), schema)
+
+
+_AN_ANALYSIS = "{name: stay, kind: mean, of: days, by: [region]}"
+
+
+def make_analysis(entry: object) -> Analysis:
+    """An analysis from plain values: its name, its kind and its parameters, not yet checked.
+
+    >>> make_analysis({"name": "stay", "kind": "mean", "of": "days", "by": ["region"]}).words()
+    'Mean of days by region'
+    """
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+        raise PlanError(f"an analysis has a name, a kind and more; got {entry!r}.", hint=f"Write {_AN_ANALYSIS}")
+    what, kind = f"analysis {entry['name']!r}", entry.get("kind")
+    if not isinstance(kind, str) or kind not in ANALYSES:
+        raise PlanError(f"{what}: there is no kind {kind!r}.", hint=did_you_mean(str(kind), ANALYSES))
+    given = {key: value for key, value in entry.items() if key != "kind"}
+    known = _known_parameters(ANALYSES[kind], given, what)
+    return ANALYSES[kind](**{key: _given(value, known[key]) for key, value in given.items()})
+
+
+def _known_parameters(kind: type, given: Mapping[str, Any], what: str) -> dict[str, Parameter]:
+    """What a declared thing takes; an error if something else is given, or if what it needs is not."""
+    known = {one.name: one for one in declared(kind)}
+    for key in given:
+        if key not in known:
+            raise PlanError(f"{what} has no parameter {key!r}.", hint=did_you_mean(str(key), known))
+    for key, one in known.items():
+        if one.required and key not in given:
+            raise PlanError(f"{what} needs the parameter {key!r}.", hint=f"Write {key}: …")
+    return known
 
 
 # --------------------------------------------------------------------------------------- methods
@@ -227,14 +283,9 @@ def make_method(entry: object) -> Method:
     if not isinstance(name, str) or name not in METHODS:
         raise PlanError(f"there is no method {name!r}.", hint=did_you_mean(str(name), METHODS))
     kind = METHODS[name]
-    known = {one.name: one for one in declared(kind)}
-    for key in entry:
-        if key not in known and key != "name":
-            raise PlanError(f"method {name!r} has no parameter {key!r}.", hint=did_you_mean(str(key), known))
-    for key, one in known.items():
-        if one.required and key not in entry:
-            raise PlanError(f"method {name!r} needs the parameter {key!r}.", hint=f"Write {key}: …")
-    return _checked(kind(**{key: _given(value, known[key]) for key, value in entry.items() if key != "name"}))
+    given = {key: value for key, value in entry.items() if key != "name"}
+    known = _known_parameters(kind, given, f"method {name!r}")
+    return _checked(kind(**{key: _given(value, known[key]) for key, value in given.items()}))
 
 
 def vary(entry: Mapping[str, Any]) -> Iterator[Method]:
@@ -365,6 +416,8 @@ def plan_json_schema() -> dict[str, Any]:
             "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
             "seed": {"type": "integer", "minimum": 0},
             "practice": {"type": "boolean", "description": "Not for release: a seed that can be guessed is accepted."},
+            "purpose": {"type": "string", "description": "What the table is released for: the report begins with it."},
+            "recipient": {"type": "string", "description": "To whom it is released: the report begins with it."},
             "attackers": {
                 "type": "array",
                 "minItems": 1,
@@ -376,6 +429,11 @@ def plan_json_schema() -> dict[str, Any]:
                 "description": "permute: the missing cells of protected columns are moved to records drawn at random.",
             },
             "limits": Limits.model_json_schema(),
+            "analyses": {
+                "type": "array",
+                "description": "What users compute from the table: it is compared before and after.",
+                "items": {"oneOf": [_analysis_schema(kind) for kind in ANALYSES.values()]},
+            },
             "accept": _accept_schema(),
             "output": Output.model_json_schema(),
             "engine": {"anyOf": [{"enum": ["memory", "local", "dask"]}, EngineChoice.model_json_schema()]},
@@ -427,6 +485,9 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "decimals": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST_DECIMALS}, {"const": "exact"}]},
             "note": text,
             "follows": text,
+            "notation": {**text, "examples": ["1,234.50", "1.234,5 €", "d.m.Y"]},
+            "open_ends": {"type": "object", "additionalProperties": {"type": "number"}},
+            "coarsen": {**text, "examples": list(COARSER)},
         },
     }
 
@@ -443,6 +504,21 @@ def _method_schema(kind: type[Method]) -> dict[str, Any]:
             "name": {"const": kind.name},
             **{one.name: {**_type_schema(one), "description": one.about} for one in parameters},
         },
+    }
+
+
+def _analysis_schema(kind: type[Analysis]) -> dict[str, Any]:
+    words = {one.name: one.about for one in declared(Analysis)}
+    parameters = {
+        one.name: {**_type_schema(one), "description": one.about or words.get(one.name, "")} for one in declared(kind)
+    }
+    return {
+        "title": kind.kind,
+        "description": kind.about,
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["kind", *(one.name for one in declared(kind) if one.required)],
+        "properties": {"kind": {"const": kind.kind}, **parameters},
     }
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -14,11 +15,11 @@ from typing import Any
 from ..comparison import compared_before
 from ..engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Told, Workers, read_coded
 from ..errors import DataError, PlanError, PromiseError, SchemaError
-from ..evaluation import Evaluation
+from ..evaluation import Evaluation, check_analyses
 from ..methods import Check, Method
 from ..methods.missing_permutation import with_missing_cells
-from ..microdata import Kind, Microdata
-from ..microdata.files import Source, format_of, is_address, open_table, shown
+from ..microdata import Microdata
+from ..microdata.files import Source, format_of, is_address, open_table, shown, split_sheet
 from ..release import Publication, Release, protect_on
 from ..release.leaks import Terms
 from ..release.places import check_place, is_folder
@@ -35,6 +36,11 @@ class Outcome:
 
     publication: Publication
     evaluation: Evaluation | None
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    def cover(self) -> dict[str, Any] | None:
+        """The facts of the first page of the report, in plain values; None if nothing was measured."""
+        return None if self.evaluation is None else self.evaluation.cover(self.release, self.about)
 
     @property
     def release(self) -> Release:
@@ -92,10 +98,12 @@ def run(
         with naming(source):
             terms = Terms(plan.accept, plan.limits.singled_out)
             method = with_missing_cells(plan.method, table, plan.missing_cells)
+            check_analyses(plan.analyses, table.schema, table)
             release = _protected(engine, table, method, plan.seed, terms)
         evaluation = _measured(plan, release, page, progress)
         if progress is not None:
             progress(0.0, "writing")
+        about = _about(plan, source) if evaluation is not None else {}
         options = Options(
             source,
             _told(plan),
@@ -104,10 +112,10 @@ def run(
             escape_cells=plan.output.escape_cells,
             practice=practice,
             report=Path(page) if page else None,
-            page=None if evaluation is None else partial(_page, plan, evaluation),
+            page=None if evaluation is None else partial(_page, plan, evaluation, about),
         )
         publication = write(release, target, options)
-    return Outcome(publication, evaluation)
+    return Outcome(publication, evaluation, about)
 
 
 def _told(plan: Plan) -> dict[str, Any]:
@@ -120,13 +128,30 @@ def _told(plan: Plan) -> dict[str, Any]:
     return content
 
 
-def _page(plan: Plan, evaluation: Evaluation, release: Release) -> str:
+def _about(plan: Plan, source: Source) -> dict[str, str]:
+    """What the first page of a report has besides what a release knows: the file, and what the plan says of its use."""
+    where = str(source.where)
+    path = Path(where)
+    found = {"file": shown(where) if is_address(where) else path.name}
+    if not is_address(where) and path.is_file():
+        with path.open("rb") as file:
+            found["file_hash"] = hashlib.file_digest(file, "sha256").hexdigest()
+    said = {"purpose": plan.purpose, "recipient": plan.recipient}
+    return found | {key: text for key, text in said.items() if text}
+
+
+def _page(plan: Plan, evaluation: Evaluation, about: Mapping[str, str], release: Release) -> str:
     """The report, with the methods that were compared on the same table."""
     found = compared_before(
-        release.audit["sha256"]["original"], plan.attributes, plan.compare, attackers=plan.attackers
+        release.audit["sha256"]["original"],
+        plan.attributes,
+        plan.compare,
+        attackers=plan.attackers,
+        analyses=plan.analyses,
     )
     limits = plan.limits
-    return evaluation.page(release, found.page(limits.risk, limits.disclosure) if found.points else None)
+    compared = found.page(limits.risk, limits.disclosure) if found.points else None
+    return evaluation.page(release, compared, about)
 
 
 @contextmanager
@@ -174,11 +199,11 @@ def _protected(engine: Engine, data: Microdata, method: Method, seed: int | None
 def _measured(plan: Plan, release: Release, page: str | None, progress: Told | None) -> Evaluation | None:
     """What a release costs and risks, if a report or the limits ask for it; an error if it is beyond the limits."""
     limits = plan.limits
-    asked = (limits.risk, limits.disclosure, limits.loss, limits.worst_loss)
+    asked = (limits.risk, limits.disclosure, limits.loss, limits.worst_loss, limits.analyses)
     if not page and all(limit is None for limit in asked):
         return None
     told = None if progress is None else lambda done: progress(done, "measuring")
-    evaluation = release.evaluate(attackers=plan.attackers, progress=told)
+    evaluation = release.evaluate(attackers=plan.attackers, analyses=plan.analyses, progress=told)
     _stop_if_beyond(plan.limits, evaluation)
     return evaluation
 
@@ -196,7 +221,7 @@ def _located(plan: Plan, data: str | None) -> tuple[str, list[str]]:
     if not where:
         raise PlanError("there is no table to protect.", hint="Name one, or write 'data: …' in the plan.")
     known = open_table(where).names
-    return where, [name for name, one in plan.attributes.items() if one.kind != Kind.CONTINUOUS and name in known]
+    return where, [name for name, one in plan.attributes.items() if one.as_text and name in known]
 
 
 @contextmanager
@@ -217,7 +242,7 @@ def _check_format(target: str) -> None:
 
 
 def _check_place(path: Path, data: str | None, *, force: bool) -> None:
-    if data and path.resolve() == Path(data).resolve():
+    if data and path.resolve() == split_sheet(data)[0].resolve():
         raise PlanError(f"{path} is the table itself.", hint="Write the protected table to another file.")
     check_place(path, force=force)
 
@@ -245,6 +270,12 @@ def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:
             hint="Nothing was written. The table has no confidential column, or no attacker that was chosen looks for "
             "their values: leave the limit of the disclosure out, or name others under 'attackers:'.",
         )
+    if limits.analyses is not None and math.isnan(head["analyses"]):
+        raise PromiseError(
+            f"analysis {head['worst_analysis']!r} tells no number of the original table, so that the limits of the "
+            "plan are not known to be met.",
+            hint="Nothing was written. Change the analysis, or leave the limit of the analyses out.",
+        )
     worst = "" if head["worst_column"] is None else f", that of {head['worst_column']}"
     checks = [
         Check(f"{name} of at most {limit:g}", value <= limit, f"it is {value:.4g}{more}")
@@ -256,6 +287,10 @@ def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:
         )
         if limit is not None
     ]
+    if limits.analyses is not None:
+        found = f"it is {head['analyses']:.4g}, that of {head['worst_analysis']!r}"
+        promise = f"an overlap of the intervals of each analysis of at least {limits.analyses:g}"
+        checks.append(Check(promise, head["analyses"] >= limits.analyses, found))
     broken = [check for check in checks if not check.holds]
     if broken:
         raise PromiseError(

@@ -26,7 +26,7 @@ __all__ = ["COUNTED", "NO_IDENTIFIER", "NO_TWIN", "WAY_OUT", "Leaks", "Terms", "
 
 NO_IDENTIFIER = "no value of an identifier was found in another column"
 NO_TWIN = "no column released as it is was found to tell a protected or removed one"
-COUNTED = "how many records are alone was counted"
+COUNTED = "how many stand alone was counted"
 WAY_OUT = (
     "For each column that lets something out: protect it together with what it tells; let it follow that column "
     "(follows: …); drop it (role: identifier); or accept it, with a reason (accept: [{columns: […], reason: …}])."

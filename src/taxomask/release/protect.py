@@ -6,7 +6,7 @@ import hashlib
 import io
 import platform
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..methods import Method, Progress
 from ..methods.decimals import rounded
 from ..methods.missing_permutation import with_missing_cells
 from ..microdata import Microdata, Schema
+from ..microdata.casting import take, widest
 from ..microdata.frames import Frame
 from .accept import accepted_entries
 from .leaks import Terms
@@ -101,7 +102,7 @@ def protect_on(
         "versions": {"taxomask": __version__, "python": platform.python_version(), "numpy": np.__version__},
         "sha256": {
             "original": fingerprint(engine, data.frame),
-            "released": [fingerprint(engine, copy.seen()) for copy in masked.copies or (masked.data,)],
+            "released": [_fingerprint_of(engine, copy) for copy in masked.copies or (masked.data,)],
         },
         "started": started,
         "seconds": time.time() - started,
@@ -111,6 +112,7 @@ def protect_on(
         *(str(note) for note in data.notes),
         *masked.notes,
         *_untouched_notes(data, masked.data),
+        *_index_notes(data.frame.native),
         *(note for note in engine.map(_following_note, following, "following") if note),
     )
     return Release(method, data, (), notes, audit, masked, promises, engine, terms)
@@ -118,26 +120,79 @@ def protect_on(
 
 def fingerprint(engine: Engine, frame: Frame) -> str:
     """A hash of the values of a table, of any type."""
-    digest = hashlib.sha256()
-    for name, column in zip(
-        frame.names, engine.map(_hash, [(frame, name) for name in frame.names], "hashing"), strict=True
-    ):
-        digest.update(repr(name).encode() + column)
+    if frame.n <= engine.chunk:
+        return _combined(frame.names, engine.map(_hash, [(frame, name) for name in frame.names], "hashing"))
+    parts = engine.cut([frame])
+    hashes = engine.map(_hash_chunk, [(*part, name) for name in frame.names for part in parts], "hashing")
+    return _combined(frame.names, hashes)
+
+
+def _fingerprint_of(engine: Engine, data: Microdata) -> str:
+    """The same of a table as it is released."""
+    frame = data.seen()
+    if not engine.in_parts(data.n):
+        return fingerprint(engine, frame)
+    hashes: list[bytes] = []
+    for name in frame.names:
+        if data.in_parts(name):
+            parts = [data.part(start, stop, [name]) for start, stop in engine.parts(data.n)]
+            found = engine.map(_hash_part, [(part, name) for part in parts], "hashing")
+            dtype = widest(kind for kind, _ in found)
+            if dtype is not None:
+                found = engine.map(_hash_part, [(part, name, dtype) for part in parts], "hashing")
+            hashes += (one for _, one in found)
+        else:
+            hashes += engine.run(_hash_parts, frame, name, engine.parts(data.n), what="hashing")
+    return _combined(frame.names, hashes)
+
+
+def _combined(names: Sequence[str], hashes: Sequence[bytes]) -> str:
+    """The hash of a table, given those of its columns, or of the chunks of each of them."""
+    digest, several = hashlib.sha256(), len(hashes) // max(len(names), 1)
+    for place, name in enumerate(names):
+        column = hashes[place * several : (place + 1) * several]
+        digest.update(repr(name).encode() + (column[0] if several == 1 else hashlib.sha256(b"".join(column)).digest()))
     return digest.hexdigest()
 
 
 def _hash(frame: Frame, name: str) -> bytes:
     """The hash of a column."""
-    import pyarrow as pa
-
     array = frame.arrow(name)
     if array is None:  # objects without a type in pyarrow
         return hashlib.sha256(repr(frame.objects(name)).encode()).digest()
+    return _hash_array(array)
+
+
+def _hash_array(array: Any) -> bytes:
+    import pyarrow as pa
+
     column = pa.table({"": array}).combine_chunks()
     sink = _Sink()
     with pa.ipc.new_stream(pa.PythonFile(sink, "w"), column.schema) as stream:
         stream.write_table(column)
     return sink.digest.digest()
+
+
+def _hash_chunk(frame: Frame, name: str) -> bytes:
+    """The hash of a chunk of a column; rows are taken anew, as the bits around a part are not those of a whole."""
+    import pyarrow as pa
+
+    array = frame.arrow(name)
+    return _hash(frame, name) if array is None else _hash_array(take(array, pa.array(np.arange(len(array)))))
+
+
+def _hash_part(data: Microdata, name: str, dtype: Any = None) -> tuple[Any, bytes]:
+    """The type and the hash of a chunk of a column as it is released."""
+    frame = Frame(data.to_column(name, dtype))
+    return frame.arrow_type(name), _hash_chunk(frame, name)
+
+
+def _hash_parts(frame: Frame, name: str, parts: Sequence[tuple[int, int]]) -> list[bytes]:
+    """The hashes of the chunks of a column that is made as a whole."""
+    import pyarrow as pa
+
+    whole = Frame(pa.table({name: frame.arrow(name)}))
+    return [_hash_chunk(whole.part(start, stop), name) for start, stop in parts]
 
 
 class _Sink(io.RawIOBase):
@@ -162,6 +217,19 @@ def _untouched_notes(data: Microdata, masked: Microdata) -> tuple[str, ...]:
     if not same:
         return ()
     return (f"Released as they are, though quasi-identifiers: {', '.join(same)}. No promise covers them.",)
+
+
+def _index_notes(table: Any) -> tuple[str, ...]:
+    """What becomes of an index of pandas that says more than the number of a row."""
+    index = getattr(table, "index", None)
+    names = [name for name in getattr(index, "names", ()) if name is not None]
+    if index is None or callable(index) or (type(index).__name__ == "RangeIndex" and not names):
+        return ()
+    called = f" ({', '.join(map(str, names))})" if names else ""
+    return (
+        f"The index of the table{called} is left out, and rows are numbered: an index can name people. To release it, "
+        "make it a column first (frame.reset_index()) and describe it.",
+    )
 
 
 def _following_note(data: Microdata, name: str) -> str:

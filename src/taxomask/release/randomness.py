@@ -11,8 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._support.spelling import spell
 from ..engines import Engine
@@ -47,7 +49,10 @@ def check_secret(seed: int | None, *, practice: bool) -> None:
 def draws_of(engine: Engine, data: Microdata, method: Method, seed: int) -> str:
     """What all random choices of a release follow from: a hash of seed, method, parameters and table."""
     items = [(name, column, data.holds_dates(name)) for name, column in data.columns.items()]
-    columns = engine.map(_hash, items, "hashing")
+    if data.n > engine.chunk:
+        columns = [_hash_in_chunks(engine, *item) for item in items]
+    else:
+        columns = engine.map(_hash, items, "hashing")
     content = [seed, method.name, method.parameters(), data.n, columns]
     return hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
 
@@ -70,11 +75,45 @@ def _hash(name: str, column: Column, dates: bool) -> str:
         values[np.isnan(values)] = np.nan  # one way to be missing
         digest.update(values.tobytes())
     if isinstance(column, CategoricalColumn):
-        used = column.compact()
-        texts = [spell(one) for one in used.categories]
-        order = sorted(range(len(texts)), key=texts.__getitem__)
-        place = np.full(len(texts) + 1, -1, dtype=np.int32)
-        place[order] = np.arange(len(texts), dtype=np.int32)
-        digest.update(repr([texts[one] for one in order]).encode())
-        digest.update(place[used.codes].tobytes())
+        texts, place = _spelled(column)
+        digest.update(repr(texts).encode())
+        digest.update(place[column.codes].tobytes())
     return digest.hexdigest()
+
+
+def _spelled(column: CategoricalColumn) -> tuple[list[str], NDArray[np.int32]]:
+    """The categories that occur as texts, in their order, and the place of each code among them; at last -1."""
+    used = np.flatnonzero(column.counts).tolist()
+    texts = {code: spell(column.categories[code]) for code in used}
+    order = sorted(used, key=texts.__getitem__)
+    place = np.full(len(column.categories) + 1, -1, dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return [texts[code] for code in order], place
+
+
+def _hash_in_chunks(engine: Engine, name: str, column: Column, dates: bool) -> str:
+    """The same of a long column: a hash of the hashes of its chunks. Of dates it is their ranks that count."""
+    digest = hashlib.sha256(repr((name, column.attribute.kind, len(column), "in chunks")).encode())
+    cells, place = column.cells, None
+    if isinstance(column, CategoricalColumn):
+        texts, place = _spelled(column.outline(engine.count(column)))
+        digest.update(repr(texts).encode())
+    elif dates:
+        gaps = engine.each(_gaps, [cells], what="hashing")
+        cells = engine.rank(cells, "hashing")
+        digest.update(b"".join(engine.map(_hash_cells, engine.cut([gaps]), "hashing")))
+    digest.update(b"".join(engine.map(_hash_cells, engine.cut([cells], place), "hashing")))
+    return digest.hexdigest()
+
+
+def _gaps(cells: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.isnan(cells).astype(np.float64)
+
+
+def _hash_cells(cells: NDArray[Any], place: NDArray[np.int32] | None = None) -> bytes:
+    """The hash of some codes, or of some numbers."""
+    if place is not None:
+        return hashlib.sha256(place[cells].tobytes()).digest()
+    values = cells + 0.0  # one zero
+    values[np.isnan(values)] = np.nan  # one way to be missing
+    return hashlib.sha256(values.tobytes()).digest()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike, fspath
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +17,11 @@ from numpy.typing import NDArray
 from .._support.showing import few, line, view
 from ..engines import Engine, Memory
 from ..errors import DataError
-from ..evaluation import Evaluation, Known, check_attackers, measured
+from ..evaluation import Evaluation, Known, check_analyses, check_attackers, measured
+from ..measures.analyses import Analysis
 from ..methods import Check, Masked, Method, Progress, Promise
+from ..methods.base import Promised
+from ..methods.promises import KAnonymity
 from ..microdata import Microdata
 from ..microdata.coding import Note
 from ..microdata.frames import Frame
@@ -136,6 +141,22 @@ class Release:
         gone = (*self.protected, *self.following, *self.original.schema.identifiers)
         return tuple(name for name in self.original.schema if name not in gone)
 
+    def promised(self) -> tuple[str, ...]:
+        """What was promised and holds, in words, and by its name, such as ``k_anonymity``.
+
+        By that name if it covers every quasi-identifier: k-anonymity in some of them only is not told by it.
+        """
+        held = tuple(dict.fromkeys(one.promise for one in self.promise if one.holds))
+        if len(held) < len({one.promise for one in self.promise}):
+            return held
+        parts = (part for promise in self._promises for part in promise.parts(self._masked))
+        whole = (
+            type(one).__name__
+            for one in parts
+            if not isinstance(one, KAnonymity) or set(self.original.schema.quasi_identifiers) <= set(one.attributes)
+        )
+        return (*held, *dict.fromkeys(re.sub(r"(?<=.)([A-Z])", r"_\1", name).lower() for name in whole))
+
     def verify(self, table: Any, copy: int = 0) -> tuple[Check, ...]:
         """Check all that was promised once more, on a table with the rows of ``data``, such as one read from a file.
 
@@ -189,7 +210,22 @@ class Release:
             "checks": self.promise,
             "notes": self.to_know(),
             "practice": self.audit.get("practice", ""),
+            "promised": [one.promise for one in self.promise if isinstance(one, Promised)],
+            "as_it_is": self._as_it_is(),
+            "files": {PurePath(name).name: sha for name, sha in self.audit.get("file_sha256", {}).items()},
+            "table_hash": self.audit["sha256"]["original"],
+            "date": datetime.fromtimestamp(self.audit["started"], UTC).date().isoformat(),
+            "version": f"taxomask {self.audit['versions']['taxomask']}",
         }
+
+    def _as_it_is(self) -> list[str]:
+        """The columns that are released as they are, with their role and what the plan says about them."""
+        schema = self.original.schema
+        why = {
+            name: f"{str(schema[name].role).replace('_', '-')}{f', {note}' if (note := schema[name].note) else ''}"
+            for name in self.untouched
+        }
+        return [f"{', '.join(name for name in why if why[name] == one)}: {one}" for one in dict.fromkeys(why.values())]
 
     def to_know(self) -> list[str]:
         """The notes; what was found in many columns is told once."""
@@ -208,7 +244,12 @@ class Release:
         return told + [note for note in self.notes if note not in first]
 
     def evaluate(
-        self, *, attackers: Iterable[str] | None = None, seed: int | None = None, progress: Progress | None = None
+        self,
+        *,
+        attackers: Iterable[str] | None = None,
+        analyses: Iterable[Analysis] = (),
+        seed: int | None = None,
+        progress: Progress | None = None,
     ) -> Evaluation:
         """What it costs and what it risks.
 
@@ -216,6 +257,8 @@ class Release:
         ----------
         attackers
             The names of those who try; by default all who have something to work on.
+        analyses
+            What is computed from both tables and compared, such as ``tm.Mean("stay", of="days", by=["region"])``.
         seed
             For the subsamples of some measures and what attackers draw, never that of the release; without it, the
             same each time.
@@ -223,7 +266,13 @@ class Release:
             Called from time to time with the fraction that is done.
         """
         engine = self._engine if progress is None else self._engine.telling(progress)
-        known = Known(self.linked, method=self.method, attackers=check_attackers(attackers), seed=seed or 0)
+        known = Known(
+            self.linked,
+            method=self.method,
+            attackers=check_attackers(attackers),
+            seed=seed or 0,
+            analyses=check_analyses(analyses, self.original.schema),
+        )
         return measured(self.original, self.released, self.protected, known, engine=engine)
 
     def records_at_risk(self, most: int | None = 100, *, seed: int = 0, progress: Progress | None = None) -> Any:

@@ -15,7 +15,9 @@ from ..errors import DataError
 from ..microdata.casting import is_temporal
 from ..microdata.distinct import Distinct
 from ..microdata.frames import Frame
-from ..microdata.numeric import NUMBER, is_text
+from ..microdata.notation import NUMBER, find_notation, notation, tidy
+from ..microdata.numeric import is_text
+from ..microdata.open_ends import open_end
 
 __all__ = ["Seen", "seen", "texts_of", "values_in"]
 
@@ -159,7 +161,29 @@ def _numbers(values: Any) -> tuple[NDArray[np.float64], bool] | None:
             except pa.ArrowInvalid:  # such as the 31st of June
                 return None
             return _floats(found.view(pa.int32()) if pattern == _DATE else found), pattern == _DATE
-    return None
+    return _in_notation(texts, filled)
+
+
+def _in_notation(texts: Array, filled: Array) -> tuple[NDArray[np.float64], bool] | None:
+    """The same of numbers and dates that are not written as a computer would: "1.234,50 €", "31.1.2010"."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    sample = filled[:100].to_pylist()
+    numbers = [text for text in sample if open_end(text) is None]
+    how, ambiguous = find_notation(numbers, plain=False) if len(numbers) >= _MOST * len(sample) else (None, False)
+    if how is None and ambiguous:  # one order of day and month is as good as the other to tell dates apart
+        how = next((one for one in map(notation, ("d/m/Y", "d.m.Y", "d-m-Y")) if one and one.reads(numbers[0])), None)
+    if how is None:
+        return None
+    plain = how.plain(tidy(texts))
+    if how.dates:
+        found = plain.cast(pa.int32()).cast(pa.float64())
+    else:
+        fit = pc.match_substring_regex(plain, NUMBER).fill_null(False)
+        found = pc.if_else(fit, plain, None).cast(pa.float64())
+    few = len(found) - found.null_count < _MOST * len(filled)
+    return None if few else (_floats(found), how.dates)
 
 
 def _floats(values: Any) -> NDArray[np.float64]:

@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .._support.failures import cannot_write
 from .._support.one_thread import one_thread
 from .._support.temporary import flush, temporary_file, temporary_folder
-from ..engines import Engine
+from ..engines import Engine, Pieces
 from ..methods import Check
 from ..microdata import Microdata
-from ..microdata.casting import take
 from ..microdata.files import MANIFEST, Folder, Source, is_address, open_table, shown, write_table
-from ..microdata.frames import Frame
 from .checks import Found, stop_if_broken
 from .earlier import earlier
 from .in_place import file_sha256, put_in_place, staged, taking_turns
 from .note import methodology
 from .places import audit_path, beside, check_free, is_folder, targets
-from .randomness import check_secret, generator
-from .read_back import BATCH, compare, compare_file, compare_names, open_written, plain_type, without_empty_text
+from .randomness import check_secret
+from .read_back import BATCH, compare, compare_file, compare_names, open_written
 from .release import Release
+from .released import Orders, Released, batches, decoded_on, order_in_chunks, orders_on, restored_on
 from .residue import residue_check
 
-__all__ = ["PART", "Options", "Publication", "row_order", "write"]
+__all__ = ["IN_CHUNKS", "PART", "SHUFFLED", "Options", "Publication", "write"]
 
 PRIVATE = "for the custodian alone: with this record the protection can be undone"
 PART = 16 * BATCH  # records of each file of a released folder
-
-_Orders: TypeAlias = tuple[NDArray[Any], NDArray[Any]] | tuple[None, None]
+SHUFFLED, IN_CHUNKS = "shuffled", "shuffled in chunks"  # how the audit calls an order: see `row_order`
 
 
 @dataclass(frozen=True)
@@ -119,14 +114,12 @@ def write(release: Release, target: str, options: Options) -> Publication:
     if not options.force:
         check_free([*tables, *map(str, names)])
     engine, n = release._engine, copies[0].n
-    orders: _Orders = None, None
-    if not options.keep_order:
-        orders = engine.run(_orders, release.audit["draws"], n, what="shuffling rows")
+    orders = Orders() if options.keep_order else orders_on(engine, release.audit["draws"], n)
     record = {
         "plan": options.plan,
         "files": [shown(name) for name in tables],
         "beside": [os.path.relpath(path, audit.parent) for path in names[1:]],
-        "rows": "kept" if options.keep_order else "shuffled",
+        "rows": "kept" if options.keep_order else IN_CHUNKS if order_in_chunks(n) else SHUFFLED,
         "records": n,
         "linked": release.linked,
     }
@@ -156,6 +149,7 @@ def write(release: Release, target: str, options: Options) -> Publication:
         found = [one.found for one in written]
         checks = tuple(check for one in found for check in one.checks)
         release = release.checked(checks) if release.promise else release.found(found)
+        release = replace(release, audit={**release.audit, "file_sha256": dict(digests)})
         texts = {parts[audit]: told(release), parts[public]: methodology(release)}
         if options.report is not None and options.page is not None:
             texts[parts[options.report]] = options.page(release)
@@ -180,86 +174,6 @@ def _fill(texts: Mapping[Path, str]) -> None:
             raise cannot_write(path.with_name(path.name.strip(".").partition(".")[0]), error) from None
 
 
-def row_order(draws: str, n: int) -> NDArray[np.int64]:
-    """The order in which rows are written: row i of the file is record order[i]."""
-    return generator(draws, "rows").permutation(n)
-
-
-def _orders(draws: str, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The order in which rows are written, and the place of each record in it."""
-    whole = row_order(draws, n)
-    order = whole.astype(np.int32) if n < 2**31 else whole  # half the memory of all that need it
-    del whole
-    places = np.empty_like(order)
-    places[order] = np.arange(n, dtype=order.dtype)
-    return order, places
-
-
-# --------------------------------------------------------------------------------------- columns as they will be seen
-
-
-def _decoded(data: Microdata, name: str, order: NDArray[Any] | None) -> _Column:
-    """A column as it is released, in the order of the release, as an Arrow table of its own.
-
-    Text comes as codes and categories if these are few: rows change places several times faster.
-    """
-    import pyarrow as pa
-
-    table = data.to_arrow(name)
-    field, column = table.schema.field(0), table.column(0)
-    del table
-    if pa.types.is_string(plain_type(column.type)) and not pa.types.is_dictionary(column.type):
-        coded = column.dictionary_encode().unify_dictionaries()
-        few = not coded.num_chunks or len(coded.chunk(0).dictionary) < len(coded) / 4
-        column = coded if few else column
-        del coded
-    if order is not None:
-        column = take(column, pa.array(order))
-    return _Column(field, pa.table({name: column}))
-
-
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """A column that is about to be written: what it is, and its values."""
-
-    field: Any
-    values: Any
-
-
-def _batches(columns: list[_Column], start: int = 0, length: int | None = None) -> Any:
-    """Some rows of the released table, as a reader."""
-    import pyarrow as pa
-
-    schema = pa.schema([one.field for one in columns])
-    names = [f"{place}" for place in range(len(columns))]
-    table = pa.Table.from_arrays([one.values.column(0) for one in columns], names=names).slice(start, length)
-
-    def batches() -> Iterator[Any]:
-        for first in range(0, table.num_rows, BATCH):
-            piece = table.slice(first, BATCH).combine_chunks()
-            arrays = [piece.column(place).cast(field.type) for place, field in enumerate(schema)]
-            whole = [one.combine_chunks() if isinstance(one, pa.ChunkedArray) else one for one in arrays]
-            yield pa.RecordBatch.from_arrays(whole, schema=schema)
-
-    return pa.RecordBatchReader.from_batches(schema, batches())
-
-
-@dataclass(frozen=True, eq=False)
-class _Restored:
-    """Reads a released column in the order of the original records: what was found to be the one in the file."""
-
-    columns: Mapping[str, _Column]
-    places: NDArray[Any] | None
-
-    def __call__(self, name: str) -> Any:
-        import pyarrow as pa
-
-        column = self.columns[name].values.column(0)
-        if self.places is not None:
-            column = take(column, pa.array(self.places))
-        return pa.table({name: without_empty_text(column)})
-
-
 # --------------------------------------------------------------------------------------- tables on their way out
 
 
@@ -267,11 +181,10 @@ class _Written:
     """One of the tables of a release while it is written: its parts, which are not in place yet, and what was found."""
 
     def __init__(
-        self, release: Release, data: Microdata, number: int, orders: _Orders, options: Options, stack: ExitStack
+        self, release: Release, data: Microdata, number: int, orders: Orders, options: Options, stack: ExitStack
     ) -> None:
         self._release, self._data, self._number, self._options, self._stack = release, data, number, options, stack
-        self._order: NDArray[Any] | None = orders[0]
-        self._places: NDArray[Any] | None = orders[1]
+        self._orders = orders
         self.parts: dict[Path, Path] = {}
         self.committed = False
         self.found = Found((), {})
@@ -283,36 +196,42 @@ class _Written:
     def to(self, target: str, before_commit: Callable[[Found], None]) -> dict[str, str]:
         """Write the table, read it back and check it; the hash of each file. A database has it at once."""
         names = self._data.seen().names
-        decoded = self._engine.map(_decoded, [(self._data, name, self._order) for name in names], "decoding")
-        columns = dict(zip(names, decoded, strict=True))
+        columns = decoded_on(self._engine, self._data, names, self._orders)
         options = self._options
         if is_folder(target):
             return self._to_folder(columns, Path(target))
         if is_address(target):  # in a transaction of its own, verified before it ends
             check = partial(self._check_source, columns, before_commit)
-            write_table(_batches(decoded), target, like=options.like, force=options.force, check=check)
+            write_table(batches(list(columns.values())), target, like=options.like, force=options.force, check=check)
             self.committed = True
             return {}
         path = Path(target)
         part = self.parts[path] = self._stack.enter_context(temporary_file(path))
         safe = options.escape_cells
-        write_table(_batches(decoded), part, name=path.name, like=options.like, force=True, safe_cells=safe)
-        self._check_files(columns, str(part), path.name)
+        table = batches(list(columns.values()))
+        write_table(table, part, name=path.name, like=options.like, force=True, safe_cells=safe)
+        self._check_files(columns, str(part), path.name, self._by_column(columns, str(part), path.name))
         return {str(path): file_sha256(part)}
 
-    def _to_folder(self, columns: Mapping[str, _Column], target: Path) -> dict[str, str]:
+    def _to_folder(self, columns: dict[str, Released], target: Path) -> dict[str, str]:
         """Files of a part each, and the manifest at last."""
         folder = self.parts[target] = self._stack.enter_context(temporary_folder(target.absolute()))
         like = self._options.like
         like = like.pieces[0] if isinstance(like, Folder) else like
         known = None if like is None or is_address(like.where) else str(Path(like.where).resolve())
-        suffix, every = "".join(target.suffixes) or ".parquet", list(columns.values())
-        items = [
-            (every, number, str(folder / f"part-{number:05}{suffix}"), known, self._options.escape_cells)
-            for number in range(-(-self._data.n // PART))
+        suffix, escaped = "".join(target.suffixes) or ".parquet", self._options.escape_cells
+        parts = [
+            (
+                {name: one.part(start, start + PART) for name, one in columns.items()},
+                folder / f"part-{number:05}{suffix}",
+            )
+            for number, start in enumerate(range(0, self._data.n, PART))
         ]
+        items = [(list(some.values()), str(path), known, escaped) for some, path in parts]
         digests = dict(self._engine.map(_write_part, items, "writing"))
-        self._check_files(columns, str(folder), f"{target.name}/")
+        written = [({name: one.values for name, one in some.items()}, str(path), path.name) for some, path in parts]
+        del items, parts
+        self._check_files(columns, str(folder), f"{target.name}/", written)
         files = [{"name": one, "bytes": (folder / one).stat().st_size, "sha256": sha} for one, sha in digests.items()]
         manifest = folder / MANIFEST
         manifest.touch(mode=0o600)
@@ -320,36 +239,53 @@ class _Written:
         flush(manifest)
         return {f"{target.name}/{one}": sha for one, sha in digests.items()}
 
-    def _check_files(self, columns: Mapping[str, _Column], where: str, name: str) -> None:
+    def _by_column(self, columns: dict[str, Released], where: str, name: str) -> list[_Comparison]:
+        """A file is compared column by column, if one can be read without the others."""
+        each = [[one] for one in columns] if open_written(where, name).columnar else [list(columns)]
+        return [({one: columns[one].values for one in some}, where, name) for some in each]
+
+    def _check_files(self, columns: dict[str, Released], where: str, name: str, comparisons: list[_Comparison]) -> None:
         """Compare what was written to a file or a folder with what should be there, and check every promise on it."""
         back = open_written(where, name)
         compare_names(columns, back)
-        each = [[one] for one in columns] if back.columnar else [list(columns)]
-        items = [({one: columns[one].values for one in some}, where, name, self._options.escape_cells) for some in each]
-        self._engine.map(compare_file, items, "reading back")
+        self._engine.map(_compare, [(*one, self._options.escape_cells) for one in comparisons], "reading back")
+        comparisons.clear()  # which hold what is not needed any more
         self._check(columns, back)
 
-    def _check_source(
-        self, columns: Mapping[str, _Column], before_commit: Callable[[Found], None], back: Source
-    ) -> None:
+    def _check_source(self, columns: dict[str, Released], before_commit: Callable[[Found], None], back: Source) -> None:
         """The same for what only this process sees: a table whose transaction has not ended."""
         compare_names(columns, back)
-        compare({name: one.values for name, one in columns.items()}, back)
+        compare(_tables({name: one.values for name, one in columns.items()}), back)
         self._check(columns, back)
         before_commit(self.found)
 
-    def _check(self, columns: Mapping[str, _Column], back: Source) -> None:
-        frame = Frame.lazy(columns, self._data.n, _Restored(columns, self._places))
+    def _check(self, columns: dict[str, Released], back: Source) -> None:
+        frame = restored_on(self._engine, columns, self._orders, self._data.n)
+        columns.clear()
         found = self._release.check(frame, self._number)
         residue = residue_check(self._engine, self._release.original, frame, back, self._options.like)
         self.found = replace(found, checks=(*found.checks, residue))
         stop_if_broken(self.found.checks, found.findings)
 
 
-def _write_part(columns: list[_Column], number: int, where: str, like: str | None, escaped: bool) -> tuple[str, str]:
+_Comparison: TypeAlias = tuple[dict[str, Pieces], str, str]  # columns, where they were written, and under which name
+
+
+def _write_part(columns: list[Released], where: str, like: str | None, escaped: bool) -> tuple[str, str]:
     """Write one file of a folder; its name and its hash."""
     path = Path(where)
-    batches = _batches(columns, number * PART, PART)
-    write_table(batches, path, like=open_table(like) if like else None, force=True, safe_cells=escaped)
+    write_table(batches(columns), path, like=open_table(like) if like else None, force=True, safe_cells=escaped)
     flush(path)
     return path.name, file_sha256(path)
+
+
+def _compare(columns: dict[str, Pieces], where: str, name: str, escaped: bool) -> None:
+    """Read some columns of a file back; an error if one is not as written."""
+    compare_file(_tables(columns), where, name, escaped)
+
+
+def _tables(columns: Mapping[str, Pieces]) -> dict[str, Any]:
+    """Columns as Arrow tables of their own."""
+    import pyarrow as pa
+
+    return {name: pa.table({name: one.column()}) for name, one in columns.items()}

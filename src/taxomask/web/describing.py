@@ -32,10 +32,11 @@ def describe(path: Path, folder: Path, *, rows: int, memory: int) -> dict[str, A
 @lru_cache(maxsize=4)
 def _described(path: Path, changed: int, folder: Path, rows: int, memory: int) -> dict[str, Any]:
     table = _table(path, rows, memory)
-    schema = draft_schema(table, beside=path)
+    opened = open_table(path, text=True)
+    schema = draft_schema(table, beside=path, source=opened)
     sources = [source for one in schema.values() for source, _ in one.sources if isinstance(source, Path)]
     if not all(source.resolve().is_relative_to(folder.resolve()) for source in sources):  # by a link that leads out
-        schema = draft_schema(table)
+        schema = draft_schema(table, source=opened)
     frame = Frame(table)
     entries = schema.to_dict(folder)["attributes"]
     return {

@@ -22,7 +22,7 @@ from .fragile import open_apart
 
 __all__ = [
     "FORMATS", "MANIFEST", "Extra", "Folder", "Format", "Source", "format_of", "in_types", "is_address", "open_table",
-    "read_table", "shown", "write_table",
+    "read_table", "shown", "split_sheet", "write_table",
 ]  # fmt: skip
 
 FORMATS: tuple[Format, ...] = (  # in the order in which they are tried
@@ -49,7 +49,8 @@ def open_table(
     Parameters
     ----------
     where
-        A file, a folder of Parquet or CSV files, or a table of a database: ``sqlite:///file.db?table=name``,
+        A file, a sheet of a workbook (``book.xlsx#people``), a folder of Parquet or CSV files, or a table of a
+        database: ``sqlite:///file.db?table=name``,
         ``postgresql://user@host/db?table=name``.
     text
         Columns of a CSV file to keep as text, so that leading zeros survive (``"038"``); True for all. Other formats
@@ -68,14 +69,27 @@ def open_table(
     address = _by_address(where)
     if address is not None:
         return address.open(fspath(where), text=text, safe_cells=safe_cells)
-    path = Path(where)
+    path, sheet = split_sheet(where)
     if os.path.isdir(path):  # unlike Path.is_dir no error where one may not look
         return open_folder(path, partial(open_table, trusted=trusted), text=text, safe_cells=safe_cells)
     start = _start(path)
     form = next(one for one in FORMATS if one.recognises(start))
+    options = {"text": text, "safe_cells": safe_cells}
+    if sheet is not None:
+        if form is not excel.FORMAT:
+            raise DataError(f"{path} is no workbook, and has no sheet {sheet!r}.", hint="Leave the sheet out.")
+        options["sheet"] = sheet
     if form.fragile and not trusted and not apart.trusted():
-        return open_apart(form, path, text=text, safe_cells=safe_cells)
-    return form.open(path, text=text, safe_cells=safe_cells)
+        return open_apart(form, path, **options)
+    return form.open(path, **options)
+
+
+def split_sheet(where: str | PathLike[str]) -> tuple[Path, str | None]:
+    """The file, and the sheet of a workbook that is named behind it: ``book.xlsx#people``."""
+    file, sign, sheet = fspath(where).rpartition("#")
+    if sign and sheet and not os.path.exists(where) and os.path.isfile(file):
+        return Path(file), sheet
+    return Path(where), None
 
 
 def read_table(where: str | PathLike[str], columns: Sequence[str] | None = None, *, text: Text = False) -> ArrowTable:

@@ -47,6 +47,7 @@ class StatisticalFile(Source):
             super().__init__(path, self.about.column_names, n if n is not None and n >= 0 else None)
             self.titles = {name: title for name, title in self.about.column_names_to_labels.items() if title}
             self.labels = self.about.variable_value_labels
+            self.levels = dict(getattr(self.about, "variable_measure", {}))
 
     def _call(self, **options: Any) -> tuple[Any, Any]:
         pyreadstat = import_extra("pyreadstat", "formats", "Reading SPSS, Stata and SAS files")

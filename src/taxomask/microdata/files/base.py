@@ -19,8 +19,8 @@ from ..._support.spelling import listing
 from ...errors import DataError, did_you_mean
 
 __all__ = [
-    "ArrowTable", "Batches", "Extra", "Format", "Source", "Text", "cannot_write", "import_extra", "new_file", "plain",
-    "said", "texts_in", "unlike",
+    "ArrowTable", "Batches", "Extra", "Format", "Source", "Text", "cannot_write", "import_extra", "named", "new_file",
+    "plain", "said", "texts_in", "unlike",
 ]  # fmt: skip
 
 ArrowTable: TypeAlias = Any  # pyarrow.Table
@@ -103,6 +103,8 @@ class Source(ABC):
         What the file says that values mean (value labels).
     missing
         Values that mean "missing" according to the file (user missing values).
+    levels
+        What the file says that columns are measured on: ``"nominal"``, ``"ordinal"`` or ``"scale"``.
     columnar
         Whether a column can be read without the others.
     """
@@ -112,6 +114,7 @@ class Source(ABC):
     titles: Mapping[str, str] = {}
     labels: Mapping[str, Mapping[Any, str]] = {}
     missing: Mapping[str, tuple[Any, ...]] = {}
+    levels: Mapping[str, str] = {}
 
     def __init__(self, where: object, names: Sequence[str], n: int | None = None) -> None:
         for number, name in enumerate(names, start=1):
@@ -144,6 +147,10 @@ class Source(ABC):
         """
         return self._batches(rows, self._chosen(columns))
 
+    def read_rows(self, columns: Sequence[str], start: int, stop: int) -> ArrowTable:
+        """Some rows of some columns. Of Parquet files only the row groups that hold them are read."""
+        return self._read_rows(self._chosen(columns), start, stop)
+
     def _chosen(self, columns: Sequence[str] | None) -> list[str]:
         chosen = list(self.names if columns is None else columns)
         for name in chosen:
@@ -153,6 +160,9 @@ class Source(ABC):
 
     def _read(self, columns: list[str]) -> ArrowTable:
         return self._batches(BATCH, columns).read_all()
+
+    def _read_rows(self, columns: list[str], start: int, stop: int) -> ArrowTable:
+        return self._read(columns).slice(start, stop - start)
 
     @abstractmethod
     def _batches(self, rows: int, columns: list[str]) -> Batches: ...
@@ -193,6 +203,20 @@ class Format:
     open: Callable[..., Source]
     write: Callable[..., None] | None = None
     fragile: bool = False
+
+
+def named(header: Sequence[str]) -> list[str]:
+    """The names of columns; one without a name is called by its place, as ``column 3``.
+
+    >>> named(["age", "", "column 2"])
+    ['age', 'column 2 (unnamed)', 'column 2']
+    """
+    taken = set(header)
+    found = []
+    for number, name in enumerate(header, start=1):
+        shown = name if name.strip() else f"column {number}"
+        found.append(f"{shown} (unnamed)" if not name.strip() and shown in taken else shown)
+    return found
 
 
 def import_extra(module: str, extra: str, what: str) -> Any:

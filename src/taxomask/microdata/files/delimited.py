@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ...errors import DataError
-from .base import ArrowTable, Batches, Extra, Format, Source, Text, plain, texts_in
+from .base import ArrowTable, Batches, Extra, Format, Source, Text, named, plain, texts_in
 from .dialect import Dialect, recognise, unpacked
 from .text_cells import armed_names, disarmed_names, lines, without_apostrophe, written
 
@@ -30,7 +30,9 @@ class _Delimited(Source):
     def __init__(self, path: Path, *, text: Text, safe_cells: bool) -> None:
         self._path = path
         self.dialect, raw, paired = recognise(path)
-        names = armed_names(raw) if safe_cells else raw
+        if sum(not name.strip() for name in raw) > 1:  # the reader tells columns apart by what the header says
+            raise DataError(f"{path}: several columns have no name.", hint="Name them in the first line.")
+        names = named(armed_names(raw) if safe_cells else raw)
         super().__init__(path, names)
         self._raw = dict(zip(names, raw, strict=True))
         self._safe_cells = safe_cells

@@ -1,18 +1,19 @@
-"""Excel workbooks (.xlsx): the first sheet, its first row being the header."""
+"""Excel workbooks (.xlsx): the only sheet, or one by its name; its first row is the header."""
 
 from __future__ import annotations
 
 import datetime as dt
+import shlex
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..._support.spelling import spell
-from ...errors import DataError
+from ..._support.spelling import listing, spell
+from ...errors import DataError, did_you_mean
 from ._xlsx import SHEET, workbook_extras, write_workbook
-from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, plain
+from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, named, plain
 from .fragile import whole
 
 __all__ = ["FORMAT", "LARGEST"]
@@ -24,39 +25,56 @@ LARGEST = 1 << 30  # bytes of an unpacked workbook; a sheet is at most 1,048,576
 class _Excel(Source):
     format = "excel"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, sheet: str | None = None) -> None:
         calamine = import_extra("python_calamine", "formats", "Reading Excel files")
         with whole(path, "Excel", _AGAIN):
             _check_size(path)
             with calamine.CalamineWorkbook.from_path(str(path)) as book:
-                self.sheet: str = book.sheet_names[0]
-                rows = book.get_sheet_by_index(0).to_python()
+                self.sheet, self.sheets = _chosen(path, book, sheet)
+                rows = book.get_sheet_by_name(self.sheet).to_python()
         while rows and not any(cell != "" for cell in rows[-1]):
             rows.pop()
         if not rows:
             raise DataError(
-                f"{path}: the first sheet, {self.sheet!r}, is empty.", hint="Put the table on the first sheet."
+                f"{path}: the sheet {self.sheet!r} is empty.", hint="Put the table there, or choose another sheet."
             )
         header, *rows = rows
-        for number, name in enumerate(header, start=1):
-            if name == "":
-                raise DataError(
-                    f"{path}: column {number} of sheet {self.sheet!r} has no name.",
-                    hint="The first row names all columns; remove titles above the table and notes beside it.",
-                )
-        super().__init__(path, [spell(name) for name in header], len(rows))
+        if sum(bool(spell(name).strip()) for name in header) * 2 < len(header):
+            raise DataError(
+                f"{path}: most columns of sheet {self.sheet!r} have no name.",
+                hint="The first row names all columns; remove titles above the table and notes beside it.",
+            )
+        self._path = path
+        where = path if sheet is None else f"{path}#{sheet}"
+        super().__init__(where, named([spell(name) for name in header]), len(rows))
         with whole(path, "Excel", _AGAIN):
             self._table = _table(self.names, rows)
 
     def extras(self) -> Iterator[Extra]:
-        with whole(Path(self.where), "Excel", _AGAIN):
-            yield from workbook_extras(Path(self.where))
+        with whole(self._path, "Excel", _AGAIN):
+            yield from workbook_extras(self._path)
 
     def _read(self, columns: list[str]) -> ArrowTable:
         return self._table.select(columns)
 
     def _batches(self, rows: int, columns: list[str]) -> Batches:
         return self._read(columns).to_reader(rows)
+
+
+def _chosen(path: Path, book: Any, wanted: str | None) -> tuple[str, tuple[str, ...]]:
+    """The sheet to read, and all that hold something; never one of several that nobody chose."""
+    names = list(book.sheet_names)
+    filled = tuple(name for name in names if book.get_sheet_by_name(name).height)
+    if wanted is not None:
+        if wanted not in names:
+            raise DataError(f"{path} has no sheet {wanted!r}.", hint=did_you_mean(wanted, names))
+        return wanted, filled
+    if len(filled) > 1:
+        raise DataError(
+            f"{path} has {len(filled)} sheets: {listing(filled)}.",
+            hint=f"Say which one: inspect it with --sheet {shlex.quote(filled[0])}, or write {path.name}#{filled[0]}.",
+        )
+    return (filled or names)[0], filled
 
 
 def _table(names: Sequence[str], rows: list[list[Any]]) -> ArrowTable:
@@ -106,8 +124,8 @@ def _check_size(path: Path) -> None:
                     )
 
 
-def _open(path: Path, *, text: Text, safe_cells: bool) -> Source:
-    return _Excel(path)
+def _open(path: Path, *, text: Text, safe_cells: bool, sheet: str | None = None) -> Source:
+    return _Excel(path, sheet)
 
 
 def _write(batches: Batches, path: Path, *, like: Source | None, name: str, safe_cells: bool) -> None:

@@ -63,6 +63,19 @@ class Folder(Source):
         schema = self._chosen_types(columns)
         return pa.concat_tables(_cast(piece, piece.read(columns, empty=True), schema) for piece in self.pieces)
 
+    def _read_rows(self, columns: list[str], start: int, stop: int) -> ArrowTable:
+        import pyarrow as pa
+
+        schema, found, at = self._chosen_types(columns), [], 0
+        for piece in self.pieces:
+            if piece.n is None:
+                return super()._read_rows(columns, start, stop)
+            low, high = max(start - at, 0), min(stop - at, piece.n)
+            if low < high:
+                found.append(_cast(piece, piece.read_rows(columns, low, high), schema))
+            at += piece.n
+        return pa.concat_tables(found) if found else schema.empty_table()
+
     def _batches(self, rows: int, columns: list[str]) -> Batches:
         import pyarrow as pa
 

@@ -59,6 +59,16 @@ class Fragile(Source):
                     hint="Write it again.",
                 )
 
+    def _read_rows(self, columns: list[str], start: int, stop: int) -> Any:
+        if not self.apart:
+            return self._rows(columns, start, stop)
+        with _damage(self._path):
+            return apart.table(partial(_rows_here, self, columns, start, stop))
+
+    def _rows(self, columns: list[str], start: int, stop: int) -> Any:
+        """Some rows, read here."""
+        return self._read(columns).slice(start, stop - start)
+
     @abstractmethod
     def _pieces(self, rows: int, columns: list[str]) -> Iterator[Any]:
         """The record batches, read here."""
@@ -107,6 +117,11 @@ def _damage(path: Path) -> Iterator[None]:
 def _batches_here(source: Fragile, rows: int, columns: Sequence[str]) -> Batches:
     source.apart = False
     return source.batches(rows, columns)
+
+
+def _rows_here(source: Fragile, columns: Sequence[str], start: int, stop: int) -> Batches:
+    source.apart = False
+    return source.read_rows(columns, start, stop).to_reader()
 
 
 def _as_batches(load: Any) -> Batches:

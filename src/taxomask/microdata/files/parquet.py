@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from ._parquet_extras import parquet_extras
-from .base import Batches, Extra, Format, Source, Text
+from .base import BATCH, Batches, Extra, Format, Source, Text
 from .fragile import Fragile, whole
 
 __all__ = ["FORMAT"]
@@ -28,6 +29,33 @@ class _Parquet(Fragile):
         with _opened(self._path) as file:
             for batch in file.iter_batches(rows, columns=columns):
                 yield batch.select(columns)
+
+    def _rows(self, columns: list[str], start: int, stop: int) -> Any:
+        import pyarrow as pa
+
+        schema = pa.schema([self._schema.field(name) for name in columns])
+        with _opened(self._path) as file:
+            sizes = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
+            ends = list(accumulate(sizes))
+            groups = [
+                group
+                for group, (size, end) in enumerate(zip(sizes, ends, strict=True))
+                if size and end > start and end - size < stop
+            ]
+            at = ends[groups[0]] - sizes[groups[0]] if groups else 0
+            found = []
+            for batch in file.iter_batches(BATCH, row_groups=groups, columns=columns) if groups else ():
+                low, high = max(start - at, 0), min(stop - at, batch.num_rows)
+                if low < high:
+                    found.append(batch.select(columns).slice(low, high - low))
+                    found[-1].validate(full=True)
+                at += batch.num_rows
+                if at >= stop:
+                    break
+            table = pa.Table.from_batches(found, schema)
+            if table.num_rows != stop - start:
+                raise ValueError(f"rows {start + 1:,} to {stop:,} are not there")
+            return table
 
     def extras(self) -> Iterator[Extra]:
         with whole(self._path, "Parquet"):

@@ -13,7 +13,10 @@ __all__ = ["armed_names", "disarmed_names", "lines", "without_apostrophe", "writ
 
 # A leading = + - @ makes a spreadsheet take a cell for a formula; a number or a sign alone is none.
 _FORMULA = r"^'*[=+\-@\t\r]"
-_HARMLESS = r"^[+\-]?([0-9]+([.,][0-9]+)?([eE][+\-]?[0-9]+)?)?$"
+_HARMLESS = (
+    r"^[+\-]?([0-9]+([.,][0-9]+)?([eE][+\-]?[0-9]+)?)?$"
+    "|^[+\\-]?[$€£¥]? ?[0-9]{1,3}([., '’\u00a0\u202f]?[0-9]{3})*([.,][0-9]+)?[ \u00a0]?[$€£¥%]?$"
+)
 _DISARMED = r"^'+[=+\-@\t\r]"
 
 

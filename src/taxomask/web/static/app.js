@@ -33,14 +33,14 @@ export function go(step, ...more) { location.hash = `#/${[step, ...more].map(enc
 
 // What a job is given: the draft as a plan.
 export function plan(...more) {
-  const { attributes, people, method, limits, accept, missing_cells } = state.draft;
+  const { attributes, people, method, limits, accept, missing_cells, purpose, recipient } = state.draft;
   const kept = Object.fromEntries(Object.entries(limits || {}).filter(([, value]) => value !== null));
-  return Object.assign({ attributes: attributes.map(entry), ...people, method, ...(Object.keys(kept).length ? { limits: kept } : {}), ...(accept?.length ? { accept } : {}), ...(missing_cells ? { missing_cells } : {}) }, ...more);
+  return Object.assign({ attributes: attributes.map(entry), ...people, method, ...(Object.keys(kept).length ? { limits: kept } : {}), ...(accept?.length ? { accept } : {}), ...(missing_cells ? { missing_cells } : {}), ...(purpose ? { purpose } : {}), ...(recipient ? { recipient } : {}) }, ...more);
 }
 
 // An attribute as a plan has it: only what its kind has, and nothing but its leader if it follows another column.
 export function entry(attribute) {
-  const only = { decimals: "continuous", order: "ordinal", taxonomy: "taxonomic", distance: "taxonomic", match: "taxonomic", normalize: "taxonomic", unmapped: "taxonomic" };
+  const only = { decimals: "continuous", notation: "continuous", open_ends: "continuous", coarsen: "continuous", order: "ordinal", taxonomy: "taxonomic", distance: "taxonomic", match: "taxonomic", normalize: "taxonomic", unmapped: "taxonomic" };
   const follows = attribute.role === "other" && attribute.follows; // it has no kind of its own then
   const kept = (key) => (key === "follows" ? follows : follows && (key === "kind" || only[key]) ? false : !only[key] || only[key] === attribute.kind);
   return Object.fromEntries(Object.entries(attribute).filter(([key]) => kept(key)));

@@ -25,6 +25,7 @@ export async function protectStep(page) {
 
   const limit = (name, label, help, most) => field(label, h("input", { type: "number", min: 0, max: most, step: "any", placeholder: "no limit", value: draft.limits?.[name] ?? "",
     oninput: (event) => { draft.limits = { ...draft.limits, [name]: event.target.value === "" ? null : Number(event.target.value) }; edited(); } }), help);
+  const text = (name, label, help) => field(label, h("input", { type: "text", maxlength: 500, value: draft[name] || "", oninput: (event) => { draft[name] = event.target.value.trim(); edited(); } }), help);
   const run = async () => {
     try {
       await post(`/api/tables/${table.id}/check`, plan());
@@ -46,6 +47,9 @@ export async function protectStep(page) {
     h("p", { class: "lead" }, "Quasi-identifiers: ", h("b", {}, roles("quasi_identifier")), ". Confidential: ", h("b", {}, roles("confidential")), "."),
     h("p", { class: "banner" }, h("span", {}, "Not sure which one? Try several and see which keeps most at an acceptable risk."), h("a", { class: "button", href: `#/compare/${table.id}` }, "Compare methods")),
     h("div", { class: "choose" }, methods, h("div", { class: "card-box parameters" }, form,
+      h("details", { class: "settings" }, h("summary", {}, "What it is for"),
+        text("purpose", "Purpose", "What the table is released for. The report, which can be printed and signed, begins with it."),
+        text("recipient", "Recipient", "To whom it is released.")),
       h("details", { class: "settings" }, h("summary", {}, "What must hold, and the format"),
         limit("risk", "Largest risk", "The share of records that the best attacker may link rightly, 0 to 1. If it is larger, nothing is released.", 1),
         limit("disclosure", "Largest disclosure", "How much of what a guess leaves open may be learnt of confidential values, 0 to 1. If it is larger, nothing is released.", 1),

@@ -1,0 +1,56 @@
+"""How many records meet a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import PlanError
+from ...microdata import Kind
+from .analysis import Analysis, Estimate, Estimates, effective
+from .condition import parse
+from .cross_table import counted
+from .side import Side, Sides
+
+__all__ = ["Count"]
+
+
+@dataclass(frozen=True)
+class Count(Analysis):
+    """How many records meet a condition, with sampling weights how many people, and the interval of Wilson.
+
+    Records of which a value is missing, so that it is not known whether they meet it, are left out.
+
+    Parameters
+    ----------
+    condition
+        Such as ``age > 65 and dx under 390-459``; it is parsed, and never run as code.
+    """
+
+    condition: str
+
+    kind = "count"
+    about = "How many records meet a condition, such as age > 65 and dx under 390-459."
+
+    def used(self) -> Mapping[str, tuple[Kind, ...]]:
+        return {}
+
+    def conditions(self) -> tuple[str, ...]:
+        return (*super().conditions(), self.condition)
+
+    def check_parameters(self) -> None:
+        if not self.condition.strip():
+            raise PlanError(f"analysis {self.name!r}: it needs a condition.", hint="Write condition: age > 65")
+        super().check_parameters()
+
+    def words(self) -> str:
+        return f"Records with {self.condition}{f', where {self.where}' if self.where else ''}"
+
+    def estimates(self, side: Side, both: Sides) -> Estimates:
+        truth = parse(self.condition).on(side)
+        w = np.ones(side.n) if side.weights is None else side.weights
+        total, n = float(w[truth.known].sum()), effective(w[truth.known], int(truth.known.sum()))
+        number: Estimate = counted(float(w[truth.true & truth.known].sum()), total, n, self.confidence)
+        return Estimates({"records": number}, int(truth.known.sum()), int((~truth.known).sum()))

@@ -1,0 +1,84 @@
+"""What files of SPSS, Stata and SAS say about columns: labels of values, measure levels, values that mean missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from .._support.spelling import spell
+from ..microdata import Attribute, Kind, Role
+from ..microdata.files import Source
+from ..microdata.frames import Frame
+
+__all__ = ["with_labels"]
+
+_MOST = 100  # different values that a scale may have
+_NO_ANSWER = re.compile(
+    r"(refus|declin|do(es)? ?n.?t know|\bdk\b|\bna\b|n/a|no answer"
+    r"|not (answered|applicable|stated|ascertained|asked|known)"
+    r"|missing|unknown|inap\b|keine (angabe|antwort)|wei(ß|ss) nicht|verweigert|trifft nicht zu|ne sait pas"
+    r"|sans r[ée]ponse"
+    r"|no (sabe|contesta)|non (sa|risponde)|weet niet)",
+    re.IGNORECASE,
+)
+
+
+def with_labels(attribute: Attribute, source: Source | None, table: Any) -> Attribute:
+    """The draft of a column with what its file says of it.
+
+    Values that the file calls missing, and those whose labels say that nobody answered, mean missing. A column whose
+    values all have labels holds categories; in order, if the file says that its level is ordinal. A level that says
+    nominal is believed, too; one that says scale is what packages write when nobody has chosen one.
+    """
+    if source is None or attribute.kind == Kind.TAXONOMIC or attribute.role == Role.IDENTIFIER:
+        return attribute
+    name, level = attribute.name, source.levels.get(attribute.name)
+    labels = {spell(value): text for value, text in source.labels.get(name, {}).items()}
+    silent = {value: text for value, text in labels.items() if _NO_ANSWER.search(text)}
+    missing = [spell(value) for value in source.missing.get(name, ())]
+    absent = dict.fromkeys([*(spell(one) for one in attribute.missing), *missing, *silent])
+    notes = [attribute.note] if attribute.note else []
+    if missing:
+        notes.append(f"the file calls {', '.join(missing)} missing")
+    notes += [f"{value} is labelled {text!r}: means missing" for value, text in silent.items() if value not in missing]
+    changes: dict[str, Any] = {"missing": tuple(absent)}
+    present = [one for one in Frame(table).distinct(name).spellings if one not in absent]
+    kind = _kind(level, labels, present)
+    if kind is not None and kind != attribute.kind:
+        changes |= {"kind": kind, "decimals": None, "notation": None, "open_ends": (), "coarsen": None, "order": ()}
+    if kind == Kind.ORDINAL:
+        changes["order"] = tuple(_in_order({*labels, *present} - set(absent)))
+        notes.append(f"ordinal, as the file says: {_shown(labels, changes['order'])}")
+    elif kind == Kind.NOMINAL and labels:
+        notes.append(f"values with labels: {_shown(labels, _in_order(set(labels) - set(absent)))}")
+    return replace(attribute, note="; ".join(notes), **changes)
+
+
+def _kind(level: str | None, labels: Mapping[str, str], present: list[str]) -> Kind | None:
+    """What the values are, as far as the file tells."""
+    if len(present) > _MOST:
+        return None
+    if level == "ordinal" and (labels or all(_number(one) is not None for one in present)):
+        return Kind.ORDINAL
+    if level == "nominal" or (present and all(one in labels for one in present)):
+        return Kind.NOMINAL
+    return None
+
+
+def _in_order(values: set[str]) -> list[str]:
+    """By number; what is no number comes last, as text."""
+    return sorted(values, key=lambda one: (_number(one) is None, _number(one) or 0.0, one))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _shown(labels: Mapping[str, str], order: Any) -> str:
+    said = [f"{one} = {labels[one]}" if one in labels else one for one in order]
+    return ", ".join(said[:6]) + (", …" if len(said) > 6 else "")

@@ -1,0 +1,78 @@
+"""Sheets of a workbook by name, never silently the first of several; columns without a name have one that is shown."""
+
+import openpyxl
+import pytest
+from typer.testing import CliRunner
+
+import taxomask as tm
+from taxomask.cli.app import app
+from taxomask.microdata.files import open_table
+
+
+@pytest.fixture
+def book(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "read me"
+    book.active.append(["This workbook holds two tables."])
+    people = book.create_sheet("people")
+    for row in (["age", None, "sex"], [31, "a", "f"], [35, "b", "m"], [36, "c", "f"], [62, "d", "m"]):
+        people.append(row)
+    book.create_sheet("empty")
+    book.save(tmp_path / "book.xlsx")
+    return tmp_path / "book.xlsx"
+
+
+def test_which_of_several_sheets_must_be_said(book):
+    with pytest.raises(tm.DataError, match=r"book.xlsx has 2 sheets: 'read me', 'people'") as error:
+        open_table(book)
+    assert "--sheet 'read me'" in error.value.hint
+
+
+def test_a_sheet_is_read_by_its_name(book):
+    source = open_table(f"{book}#people")
+    assert source.names == ("age", "column 2", "sex")
+    assert source.read()["age"].to_pylist() == [31, 35, 36, 62]
+    assert source.sheets == ("read me", "people")
+    with pytest.raises(tm.DataError, match="has no sheet 'poeple'") as error:
+        open_table(f"{book}#poeple")
+    assert "people" in error.value.hint
+
+
+def test_only_workbooks_have_sheets(tmp_path):
+    (tmp_path / "a.csv").write_text("age\n3\n")
+    with pytest.raises(tm.DataError, match="is no workbook"):
+        open_table(f"{tmp_path}/a.csv#people")
+    (tmp_path / "b#c.csv").write_text("age\n3\n")  # a name may have the sign
+    assert open_table(f"{tmp_path}/b#c.csv").names == ("age",)
+
+
+def test_the_other_sheets_are_mentioned_and_the_plan_names_the_sheet(book):
+    plan = book.parent / "plan.yaml"
+    said = CliRunner().invoke(app, ["inspect", str(book), "--sheet", "people", "-o", str(plan)])
+    assert said.exit_code == 0, said.output
+    assert "not looked at: read me." in said.output
+    assert "data: book.xlsx#people" in plan.read_text()
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+def test_a_release_of_one_sheet(book, engine):
+    plan = book.parent / "plan.yaml"
+    plan.write_text(
+        "data: book.xlsx#people\nattributes:\n  age: {role: quasi_identifier, kind: continuous}\n"
+        "  column 2: {role: identifier}\n  sex: {role: other}\nmethod: {name: microaggregation, k: 2}\n"
+        f"engine: {{name: {engine}}}\n"
+    )
+    tm.run(plan, output=str(book.parent / "out.xlsx"))
+    released = open_table(book.parent / "out.xlsx")
+    assert released.names == ("age", "sex")
+    assert sorted(released.read()["age"].to_pylist()) == [33, 33, 49, 49]
+    with pytest.raises(tm.PlanError, match="is the table itself"):
+        tm.run(plan, output=str(book), force=True)
+
+
+def test_an_unnamed_column_of_a_text_file_has_a_name_that_is_shown(tmp_path):
+    (tmp_path / "a.csv").write_text(",age\n1,30\n2,31\n")
+    assert open_table(tmp_path / "a.csv").read().to_pydict() == {"column 1": [1, 2], "age": [30, 31]}
+    (tmp_path / "b.csv").write_text(",age,\n1,30,\n2,31,\n")
+    with pytest.raises(tm.DataError, match="several columns have no name"):
+        open_table(tmp_path / "b.csv")
