@@ -7,6 +7,7 @@ python benchmarks/engines.py methods [5,000,000]     every method: local against
 python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in blocks and shuffling
 python benchmarks/engines.py capacity [1,000,000 5,000,000]  microaggregation by rows, columns and k, on local
 python benchmarks/engines.py measures [1,000,000]    every measure: memory against local and Dask, the same numbers
+python benchmarks/engines.py steps noise [2,000,000 4,000,000 8,000,000]   what each step of a method holds, by records
 python benchmarks/engines.py kills [20 500,000]      workers killed at random, also while they start: runs, records
 """
 
@@ -25,7 +26,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,11 +37,13 @@ import yaml
 
 from taxomask import Microaggregation, examples
 from taxomask import protect as protect_in_memory
-from taxomask.engines import Files, Scratch, read_coded
+from taxomask.engines import Call, Files, Scratch, Threads, Told, read_coded
 from taxomask.microdata import read_table
 from taxomask.plan import EngineChoice, Plan
 from taxomask.plan.run import open_workers
 from taxomask.release import protect_on
+from taxomask.release.write import Options
+from taxomask.release.write import write as write_release
 
 PARTS = (("age", "sex", "care_days"), ("race", "region", "n_beds"), ("dx01", "pc01"))
 ATTRIBUTES = """\
@@ -289,6 +292,54 @@ def measure(where: str, engine: str, workers: str = "1") -> None:
     print(hashlib.sha256(found.encode()).hexdigest()[:12])
 
 
+class _Steps(Threads):
+    """One thread, and the most memory that each step took beyond what the process had before it."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.peaks: dict[str, float] = {}
+
+    def answers(self, calls: Sequence[Call], scratch: Scratch, what: str, told: Told | None = None) -> list[bytes]:
+        Path("/proc/self/clear_refs").write_text("5")  # forget the peak
+        before = _status("VmRSS")
+        found = super().answers(calls, scratch, what, told)
+        self.peaks[what] = max(self.peaks.get(what, 0.0), (_status("VmHWM") - before) / 1e3)
+        return found
+
+
+def _status(name: str) -> float:
+    """A figure of this process in kB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith(name))
+
+
+def step(where: str, method: str) -> None:
+    """Print what each step took, in MB."""
+    os.environ["TAXOMASK_TRUST_FILES"] = "1"  # read here, so that it is counted
+    plan = Plan.from_dict({**yaml.safe_load(attributes()), "method": yaml.safe_load(METHODS[method])})
+    assert plan.method is not None
+    out = Path(tempfile.mkdtemp(dir=Path(where).parent))
+    with _Steps() as workers, Scratch.temporary(out / "taxomask") as scratch:
+        engine = Files(workers, scratch)
+        release = protect_on(engine, read_coded(where, plan.attributes, engine), plan.method, seed=1)
+        write_release(release, f"{out}/release/", Options(practice=True))
+    shutil.rmtree(out)
+    print(json.dumps(workers.peaks))
+
+
+def steps(data: Path, method: str, sizes: list[int]) -> None:
+    found = []
+    for n in sizes:
+        write(data, n)
+        run = watched([sys.executable, __file__, "step", str(data), method])
+        found.append(json.loads(run.digest))
+        show(f"{method} {n:,}", "local, 1 thread", replace(run, digest=""))
+        shutil.rmtree(data)
+    print(f"{'MB at':28}" + "".join(f"{n:>14,}" for n in sizes))
+    for what in sorted(found[-1], key=found[-1].__getitem__, reverse=True):
+        print(f"{what:28}" + "".join(f"{one.get(what, 0.0):14.0f}" for one in found))
+
+
 def kills(data: Path, times: int, n: int = 500_000) -> None:
     write(data, n)
     method = METHODS["microaggregation"]
@@ -307,6 +358,10 @@ if __name__ == "__main__":
     if what == "measure":
         measure(*numbers)
         sys.exit()
+    if what == "step":
+        step(*numbers)
+        sys.exit()
+    chosen = numbers.pop(0) if what == "steps" and numbers else "noise"
     given = [int(number.replace(",", "")) for number in numbers]
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         place = Path(folder) / "table"
@@ -316,6 +371,8 @@ if __name__ == "__main__":
             growth(place, given or [5_000_000, 50_000_000])
         elif what == "capacity":
             capacity(place, given or [1_000_000, 5_000_000])
+        elif what == "steps":
+            steps(place, chosen, given or [2_000_000, 4_000_000, 8_000_000])
         elif what == "measures":
             measures(place, *(given or [1_000_000]))
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,17 @@ import pytest
 
 import taxomask as tm
 from engines.conftest import SCHEMA, SEED, all_sorts, hashes, on_engine, outcome
-from taxomask.engines import Engine, Files, Memory, Pieces, Scratch, Threads, read_coded
-from taxomask.errors import DataError, EngineError
+from taxomask.engines import DaskCluster, Engine, Files, Memory, Pieces, Scratch, Threads, read_coded
+from taxomask.errors import DataError, EngineError, PlanError
+from taxomask.methods import Masked
+from taxomask.methods._kept import MissingStays
+from taxomask.methods.promises import KAnonymity, Permutation
 from taxomask.microdata import Attribute, CategoricalColumn, Microdata, Schema
 from taxomask.microdata.distinct import Distinct
 from taxomask.microdata.files import open_table, read_table
 from taxomask.microdata.frames import Frame
-from taxomask.release import protect_on
+from taxomask.partition import blocks
+from taxomask.release import checks, protect_on
 from taxomask.release import write as writing
 from taxomask.release.released import orders_on, row_order
 
@@ -235,3 +240,74 @@ def test_the_audit_says_how_rows_were_put_in_order(local: Threads, parquet: Path
     done = on_engine(local, parquet, tm.Pram(keep=0.6), tmp_path / "out.csv")
     assert json.loads((tmp_path / "out.audit.json").read_text())["rows"] == "shuffled in chunks"
     assert hashes(done.tables) == done.files
+
+
+# --------------------------------------------------------------------------------------- checks
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Reads some rows of a table in memory."""
+
+    table: pa.Table
+
+    def __call__(self, name: str, rows: range) -> pa.Table:
+        return self.table.select([name])[rows.start : rows.stop]
+
+
+def test_checks_in_chunks_find_what_checks_of_the_whole_find(local: Threads, parquet: Path, tmp_path: Path) -> None:
+    """On what a permutation left, and on tables in which one cell, or what is missing, is not as promised."""
+    schema = Schema([one for name, one in SCHEMA.items() if name not in ("id", "remark", "dx")])
+    table = read_table(parquet).select(list(schema))
+    rng = np.random.default_rng(1)
+    permuted = table.take(rng.permutation(240))
+    one_more = permuted.set_column(0, "age", pa.array([*permuted["age"].to_pylist()[:-1], 17], pa.int16()))
+    other = [*permuted["job"].to_pylist()[:-1], "baker"]
+    new_category = permuted.set_column(permuted.column_names.index("job"), "job", pa.array(other))
+    names = tuple(schema)
+    promises = [
+        Permutation(names, missing_move=True),
+        Permutation(names),
+        MissingStays(names),
+        KAnonymity(2, ("sex",)),
+        KAnonymity(2, names),
+    ]
+    original = Microdata.from_frame(table, schema)
+    masked = Masked(original)
+    seen = set()
+    with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        engine = Files(local, scratch)
+        for released in (table, permuted, one_more, new_category):
+            frame = Frame.lazy(released.column_names, 240, Rows(released), typed=True)
+            for promise in promises:
+                expected = promise.check(original, Frame(released), masked)
+                assert promise.check_on(engine, original, frame, masked) == expected
+                seen.add((type(promise), expected.holds))
+            whole = checks._changed_on(Memory(), original, Frame(released), names)
+            assert checks._changed_on(engine, original, frame, names) == whole
+    assert len(seen) == 6  # each promise was kept once, and broken once
+
+
+@pytest.mark.parametrize(
+    "method", [tm.Microaggregation(3), tm.MicroHybrid(3), tm.GroupPermutation(3), tm.RankSwapping(k=3, algorithm=3)]
+)
+def test_a_table_too_long_for_one_piece_needs_blocks(monkeypatch: pytest.MonkeyPatch, method: Any) -> None:
+    monkeypatch.setattr(blocks, "MOST", 230)
+    with pytest.raises(PlanError, match="all records at once, which can be done with 230; the table has 237") as error:
+        tm.protect(all_sorts(), SCHEMA, method)
+    assert "block_size" in str(error.value.hint)
+    monkeypatch.setattr(blocks, "MOST", 237)
+    blocks.check_in_one_piece(237, "it")
+
+
+@pytest.mark.slow
+def test_a_cluster_writes_the_same_files(
+    two_workers: DaskCluster, parquet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "PART", 70)
+    release = protect_on(Memory(), Microdata.from_frame(read_table(parquet), SCHEMA), METHODS[NOISE], seed=SEED)
+    (tmp_path / "memory").mkdir()
+    expected = outcome(release, f"{tmp_path / 'memory' / 'out'}/")
+    found = on_engine(two_workers, parquet, METHODS[NOISE], f"{tmp_path / 'out'}/", large=1)
+    assert found.files == expected.files
+    assert found.release.audit["sha256"] == release.audit["sha256"]

@@ -7,6 +7,7 @@ an `Engine` with a handful of verbs.
 from __future__ import annotations
 
 from .base import Engine, Told
+from .coding import coded_on, numbered_on
 from .dask import DaskCluster
 from .files import Call, Files, Workers
 from .memory import Memory
@@ -16,5 +17,6 @@ from .scratch import Scratch
 from .threads import Threads
 
 __all__ = [
-    "Call", "DaskCluster", "Engine", "Files", "Memory", "Pieces", "Scratch", "Threads", "Told", "Workers", "read_coded",
+    "Call", "DaskCluster", "Engine", "Files", "Memory", "Pieces", "Scratch", "Threads", "Told", "Workers", "coded_on",
+    "numbered_on", "read_coded",
 ]  # fmt: skip

@@ -6,8 +6,8 @@ import os
 import secrets
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache, reduce
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, EngineError
-from ..microdata import Attribute, Column, ContinuousColumn, Kind, Microdata, Role, Schema
-from ..microdata.coding import Coded, code, code_distinct, coded_numbers
-from ..microdata.distinct import Distinct
+from ..microdata import Column, Microdata, Role, Schema
 from ..microdata.files import Folder, Source, in_types, is_address, open_table, write_table
 from ..microdata.frames import Frame
 from ..microdata.microdata import after_drop, check_described
-from ..microdata.numeric import Gaps, read_numbers
 from ..microdata.people import Owners
 from ..microdata.schema import made_from_frame
+from .coding import coded_on
 from .files import Files
 from .scratch import Scratch
 
@@ -58,7 +56,7 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
     )
     engine.scratch.introduce(schema)
     described = [one for one in schema.values() if one.kind is not None and one.role != Role.IDENTIFIER]
-    coded = _coded(engine, given.frame(source), described)
+    coded = coded_on(engine, given.frame(source), described)
     dropped = [one.dropped for one in coded if one.dropped is not None]
     if dropped:
         rows = engine.run(_rows, dropped, what="coding")
@@ -88,58 +86,6 @@ def _rows(dropped: list[NDArray[np.bool_]]) -> NDArray[np.int64]:
 
 def _numbers(rows: range) -> NDArray[np.int64]:
     return np.arange(rows.start, rows.stop, dtype=np.int64)
-
-
-# --------------------------------------------------------------------------------------- coding
-
-
-def _coded(engine: Files, frame: Frame, described: Sequence[Attribute]) -> list[Coded]:
-    """The coded columns: in chunks where the table is long and that can be done, else one job for each column."""
-    apart = [one.name for one in described if engine.in_parts(frame.n) and _in_parts(frame, one)]
-    whole = [(frame, one) for one in described if one.name not in apart]
-    found = iter(engine.map(code, whole, "coding"))
-    return [_coded_in_parts(engine, frame, one) if one.name in apart else next(found) for one in described]
-
-
-def _in_parts(frame: Frame, attribute: Attribute) -> bool:
-    """Whether a column can be coded in parts: not one of dictionaries, which may be different ones in each."""
-    import pyarrow.types as types
-
-    dtype = frame.arrow_type(attribute.name)
-    return dtype is not None and not types.is_dictionary(dtype)
-
-
-def _coded_in_parts(engine: Files, frame: Frame, attribute: Attribute) -> Coded:
-    rows, what = range(frame.n), "coding"
-    if attribute.kind == Kind.CONTINUOUS:
-        values, gaps = engine.each(_read_numbers, [frame, rows], attribute, what=what)
-        return coded_numbers(ContinuousColumn(attribute, values), reduce(Gaps.then, gaps))
-    codes, outlines = engine.each(_outlined, [frame, rows], attribute.name, what=what)
-    whole, numbers = Distinct.together(outlines)
-    coded = code_distinct(whole, attribute, frame.arrow_type(attribute.name))
-    cells = engine.each(_recoded, [codes], what=what, own=[coded.column.cells[some] for some in numbers])
-    dropped = coded.dropped
-    if dropped is not None:
-        dropped = engine.each(_flagged, [codes], what=what, own=[dropped[some] for some in numbers])
-    return replace(coded, column=coded.column.with_cells(cells), dropped=dropped)
-
-
-def _read_numbers(frame: Frame, rows: range, attribute: Attribute) -> tuple[NDArray[np.float64], Gaps]:
-    found = read_numbers(frame, attribute, rows.start)
-    return found.values, found.gaps
-
-
-def _outlined(frame: Frame, rows: range, name: str) -> tuple[NDArray[np.int32], Distinct]:
-    found = frame.distinct(name)
-    return found.codes, found.outline(rows.start)
-
-
-def _recoded(codes: NDArray[np.int32], number: NDArray[np.int32]) -> NDArray[np.int32]:
-    return np.append(number, np.int32(-1))[codes]
-
-
-def _flagged(codes: NDArray[np.int32], flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return np.append(flags, False)[codes]
 
 
 def _without_dropped(column: Column, rows: NDArray[np.int64]) -> Column:

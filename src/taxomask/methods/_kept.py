@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines import Engine, coded_on
 from ..microdata import Column, Microdata
 from ..microdata.alike import alike
 from ..microdata.coding import code
 from ..microdata.frames import Frame
 from .base import Check, Masked, Promise
 
-__all__ = ["MissingStays", "OriginalOrMissing", "differs", "how_many", "released_column"]
+__all__ = [
+    "MissingStays",
+    "OriginalOrMissing",
+    "differs",
+    "how_many",
+    "missing_elsewhere",
+    "released_column",
+    "released_on",
+]
 
 
 @dataclass(frozen=True)
@@ -23,10 +33,18 @@ class MissingStays(Promise):
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        moved = sum(
-            int((original.columns[name].missing != released_column(released, original, name).missing).sum())
-            for name in self.attributes
-        )
+        columns = [(original.columns[name], released_column(released, original, name)) for name in self.attributes]
+        return self._checked(sum(missing_elsewhere(*both) for both in columns))
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        if released.n != original.n:
+            return super().check_on(engine, original, released, masked)
+        columns = [(original.columns[name], released_on(engine, released, original, name)) for name in self.attributes]
+        return self._checked(sum(engine.fold(missing_elsewhere, add, both, what="checking") for both in columns))
+
+    def _checked(self, moved: int) -> Check:
         return Check(
             f"the missing cells of {', '.join(self.attributes)} are those of the original",
             moved == 0,
@@ -58,6 +76,16 @@ class OriginalOrMissing(Promise):
 def released_column(released: Frame, original: Microdata, name: str) -> Column:
     """A column of the released table, coded as in the original."""
     return code(released, original.schema[name]).column
+
+
+def released_on(engine: Engine, released: Frame, original: Microdata, name: str) -> Column:
+    """The same, wherever it lies; in chunks where that can be done."""
+    return coded_on(engine, released, [original.schema[name]], dictionaries=True)[0].column
+
+
+def missing_elsewhere(before: Column, after: Column) -> int:
+    """How many cells are missing in one of two versions of a column only."""
+    return int((before.missing != after.missing).sum())
 
 
 def differs(before: Column, after: Column) -> NDArray[np.bool_]:

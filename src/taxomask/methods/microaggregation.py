@@ -18,6 +18,7 @@ from ..partition import (
     aggregate,
     along_one_column,
     check_enough,
+    check_in_one_piece,
     enough_strata,
     exchange,
     from_strata,
@@ -181,6 +182,7 @@ class Microaggregation(Method):
             groups = engine.run(_group_line, self, data, what="grouping", main=True)
             return groups
         if self.block_size is None:
+            check_in_one_piece(data.n, self.name)
             groups = engine.run(_group, self, data, rng, what="grouping", main=True)
             return groups
         blocks = engine.run(_cut, self, data, what="cutting into blocks")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import add, and_
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines import Engine
+from ..engines import Engine, numbered_on
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.casting import grain
@@ -20,6 +21,7 @@ from ..partition import Groups
 from ..semantics import earth_mover
 from ._classes import cells
 from ._closeness import different
+from ._kept import missing_elsewhere, released_on
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
 from ._runs import Runs, combined_on, runs_of
 from .base import Check, Limits, Masked, Promise
@@ -56,10 +58,10 @@ class KAnonymity(Promise):
     in_chunks = True
 
     def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
-        """Columns are numbered one by one; what they have in common is sorted and counted in chunks."""
+        """Columns are numbered, and what they have in common is sorted and counted, in chunks."""
         if original.units is not None or not released.n:
             return super().check_on(engine, original, released, masked)
-        codes = engine.map(_codes, [(released, name) for name in self.attributes], "checking k")
+        codes = [numbered_on(engine, released, name) for name in self.attributes]
         keys = engine.sort(combined_on(engine, codes), "checking k")
         runs = engine.fold(runs_of, Runs.then, [keys], what="checking k")
         return self._checked(original, runs.count, runs.shortest)
@@ -75,10 +77,6 @@ class KAnonymity(Promise):
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes
-
-
-def _codes(frame: Frame, name: str) -> NDArray[np.int32]:
-    return frame.distinct(name).codes
 
 
 def of_people(original: Microdata, classes: NDArray[np.int64] | NDArray[np.int32]) -> str:
@@ -311,12 +309,51 @@ class Permutation(Promise):
                 moved += int((before.missing != after.missing).sum())
             if not np.array_equal(multiset(before), multiset(after), equal_nan=True):
                 changed.append(name)
+        return self._checked(changed, moved)
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        """Numbers are sorted, and categories counted, in chunks."""
+        if released.n != original.n:
+            return super().check_on(engine, original, released, masked)
+        changed, moved = [], 0
+        for name in self.attributes:
+            before, after = original.columns[name], released_on(engine, released, original, name)
+            if not self.missing_move:
+                moved += engine.fold(missing_elsewhere, add, [before, after], what="checking")
+            if isinstance(before, CategoricalColumn) and isinstance(after, CategoricalColumn):
+                same = _as_many(engine, before, after)
+            else:
+                first, second = (engine.sort(one.cells, "checking") for one in (before, after))
+                same = len(first) == len(second) and engine.fold(_equal, and_, [first, second], what="checking")
+            if not same:
+                changed.append(name)
+        return self._checked(changed, moved)
+
+    def _checked(self, changed: list[str], moved: int) -> Check:
         found = f"differs: {', '.join(changed)}" if changed else f"{moved:,} missing cells moved" if moved else "equal"
         return Check(
             f"the values of {', '.join(self.attributes)} are a permutation of the original ones",
             not changed and not moved,
             found,
         )
+
+
+def _as_many(engine: Engine, before: CategoricalColumn, after: CategoricalColumn) -> bool:
+    """Whether two columns have each category as often, however they number them."""
+    every = [one.with_cells(np.arange(len(one.categories), dtype=np.int32)) for one in (before, after)]
+    wide, other = alike(every[0], every[1])
+    size = len(wide.categories)
+    first, second = (
+        np.bincount(numbers, weights=engine.count(one), minlength=size)
+        for numbers, one in ((wide.codes, before), (other.codes, after))
+    )
+    return bool(np.array_equal(first, second))
+
+
+def _equal(first: NDArray[np.float64], second: NDArray[np.float64]) -> bool:
+    return bool(np.array_equal(first, second))
 
 
 def multiset(column: Column) -> NDArray[np.float64] | NDArray[np.int64]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..engines import Engine, Memory
 from ..errors import PlanError
 from ..microdata import Microdata
-from ..partition import median_cuts, members
+from ..partition import check_in_one_piece, median_cuts, members
 from ..records import RecordDistance
 from ._column_swaps import swap_at_ends, swap_by_ranking
 from ._record_swaps import record_terms, swap_records
@@ -97,6 +97,7 @@ class RankSwapping(Method):
         names = self._attributes(data)
         k, whole = interval_size(self.k, self.p, data.n), self.interval == "open"
         if self.algorithm == 3:
+            check_in_one_piece(data.n, f"{self.name} with algorithm 3")
             return swapped(
                 data, dict(zip(names, swap_records(record_terms(data, names), k, whole, rng), strict=True)), k
             )

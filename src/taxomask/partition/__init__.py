@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .aggregate import Groups, Ordinal, aggregate
-from .blocks import median_cuts, members, with_enough
+from .blocks import check_in_one_piece, median_cuts, members, with_enough
 from .closeness import enough_strata, exchange, from_strata
 from .line import Order, along_one_column, optimal_groups
 from .lower_bound import least_loss, loss_of_means
@@ -20,6 +20,7 @@ __all__ = [
     "aggregate",
     "along_one_column",
     "check_enough",
+    "check_in_one_piece",
     "enough_strata",
     "exchange",
     "from_strata",

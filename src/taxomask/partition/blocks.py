@@ -5,13 +5,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import PlanError
 from ..records import NumberTerm, RecordDistance, Term
 
-__all__ = ["median_cuts", "members", "with_enough"]
+__all__ = ["MOST", "check_in_one_piece", "median_cuts", "members", "with_enough"]
 
 Numbers = NDArray[np.int32]
 
+MOST = 10_000_000  # records that are grouped or swapped in one piece
 _PAIRS = 2000  # pairs of records that tell how much an attribute still varies in a block
+
+
+def check_in_one_piece(n: int, name: str) -> None:
+    """An error if a table is too long to be looked at in one piece."""
+    if n > MOST:
+        raise PlanError(
+            f"{name} looks at all records at once, which can be done with {MOST:,}; the table has {n:,}.",
+            hint="Declare blocks, such as 'block_size: 20000', each treated by itself; with closeness, take "
+            "'swap' or 'merge'.",
+        )
 
 
 def median_cuts(space: RecordDistance, size: int) -> Numbers:

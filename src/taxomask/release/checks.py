@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import add
 
 import numpy as np
 
 from ..engines import Engine
 from ..errors import PromiseError
 from ..methods import Check, Masked, Promise
-from ..methods._kept import differs, released_column
+from ..methods._kept import differs, released_column, released_on
 from ..methods.base import Promised, check
-from ..microdata import Microdata
+from ..microdata import Column, Microdata
 from ..microdata.combinations import numbered
 from ..microdata.frames import Frame
 from ..microdata.people import class_owners
@@ -50,9 +51,7 @@ def check_release(
     if masked.copies:
         masked = replace(masked, data=masked.copies[copy])
     names = masked.data.changed_from(data)
-    changed = dict(
-        zip(names, engine.map(_changed, [(data, released, name) for name in names], "comparing"), strict=True)
-    )
+    changed = _changed_on(engine, data, released, names)
     common = engine.run(_common, data, released, masked, promises, changed, what="checking")
     following = [(masked.data, released, name) for name in masked.data.following]
     belonging = engine.map(_belonging, following, "checking")
@@ -171,6 +170,19 @@ def _texts(frame: Frame, name: str) -> list[str]:
     codes, texts = texts_of(frame, name)
     listed = [*(text or "" for text in texts.to_pylist()), ""]
     return [listed[code] for code in codes.tolist()]
+
+
+def _changed_on(engine: Engine, data: Microdata, released: Frame, names: Sequence[str]) -> dict[str, int]:
+    """How many cells of each column hold another value than the original one."""
+    if not engine.in_parts(data.n) or released.n != data.n or not set(names) <= set(released.names):
+        found = engine.map(_changed, [(data, released, name) for name in names], "comparing")
+        return dict(zip(names, found, strict=True))
+    columns = {name: (data.columns[name], released_on(engine, released, data, name)) for name in names}
+    return {name: engine.fold(_how_many_differ, add, both, what="comparing") for name, both in columns.items()}
+
+
+def _how_many_differ(before: Column, after: Column) -> int:
+    return int(differs(before, after).sum())
 
 
 def _changed(data: Microdata, released: Frame, name: str) -> int:

@@ -173,7 +173,7 @@ def restored_on(engine: Engine, columns: Mapping[str, Released], orders: Orders,
     for name, one in columns.items():
         items = [(one.values.part(start, stop),) for start, stop in engine.parts(n)]
         values[name] = engine.rearrange(_as_table, items, orders.order, "reading back")[1]
-    return Frame.lazy(columns, n, _Restored(values, None))
+    return Frame.lazy(columns, n, _Restored(values, None), typed=True)
 
 
 def _as_table(pieces: Pieces) -> tuple[None, Any]:

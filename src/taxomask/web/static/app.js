@@ -40,7 +40,7 @@ export function plan(...more) {
 
 // An attribute as a plan has it: only what its kind has, and nothing but its leader if it follows another column.
 export function entry(attribute) {
-  const only = { decimals: "continuous", order: "ordinal", taxonomy: "taxonomic", distance: "taxonomic", match: "taxonomic", normalize: "taxonomic", unmapped: "taxonomic" };
+  const only = { decimals: "continuous", notation: "continuous", open_ends: "continuous", coarsen: "continuous", order: "ordinal", taxonomy: "taxonomic", distance: "taxonomic", match: "taxonomic", normalize: "taxonomic", unmapped: "taxonomic" };
   const follows = attribute.role === "other" && attribute.follows; // it has no kind of its own then
   const kept = (key) => (key === "follows" ? follows : follows && (key === "kind" || only[key]) ? false : !only[key] || only[key] === attribute.kind);
   return Object.fromEntries(Object.entries(attribute).filter(([key]) => kept(key)));
