@@ -27,7 +27,7 @@ def files(scratch: Scratch) -> set[str]:
     return {name for name in every if name != "schema" and not name.startswith("categories/")}
 
 
-@pytest.mark.parametrize("workers", ["local", "two_workers"])
+@pytest.mark.parametrize("workers", ["local", pytest.param("two_workers", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_a_release_that_is_given_up_leaves_nothing(
     request: pytest.FixtureRequest, parquet: Path, tmp_path: Path, workers: str, method: tm.methods.Method

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from fractions import Fraction
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -35,11 +36,20 @@ def all_partitions(rows: list[int], k: int) -> list[list[list[int]]]:
 
 
 def least_of_neighbours(values: np.ndarray, k: int) -> float:
-    """The definition, with groups of any size: n² steps."""
-    ordered, best = np.sort(values), {0: 0.0}
-    for j in range(k, len(values) + 1):
-        best[j] = min(best[i] + sse(ordered[i:j]) for i in best if i <= j - k)
-    return best[len(values)]
+    """The definition, with groups of any size: n² steps, each with sums of integers that know no rounding."""
+    ordered = [Fraction(value) for value in np.sort(values).tolist()]
+    unit = max(value.denominator for value in ordered)  # a power of two
+    numbers = [int(value * unit) for value in ordered]
+    sums = list(accumulate(numbers, initial=0))
+    squares = list(accumulate((one * one for one in numbers), initial=0))
+    best = {0: 0.0}
+    for j in range(k, len(numbers) + 1):
+        best[j] = min(
+            best[i] + ((j - i) * (squares[j] - squares[i]) - (sums[j] - sums[i]) ** 2) / ((j - i) * unit * unit)
+            for i in best
+            if i <= j - k
+        )
+    return best[len(numbers)]
 
 
 @given(st.lists(st.integers(-9, 9), min_size=2, max_size=8), st.integers(2, 4))
@@ -72,10 +82,10 @@ def test_the_best_of_all_groups_of_neighbours(numbers: list[float], k: int, offs
     assert loss(values, found) <= least_of_neighbours(values, k) * (1 + 1e-9) + 1e-12 * np.ptp(values) ** 2
 
 
-@pytest.mark.parametrize("k", [2, 3, 7, 64, 500])
+@pytest.mark.parametrize("k", [2, 3, 7, 64, 250])
 def test_long_columns(k: int) -> None:
     rng = np.random.default_rng(k)
-    for values in (rng.lognormal(size=1500), rng.integers(0, 40, 1500).astype(float)):
+    for values in (rng.lognormal(size=600), rng.integers(0, 40, 600).astype(float)):
         assert loss(values, optimal_groups(values, k)) == pytest.approx(least_of_neighbours(values, k), rel=1e-9)
 
 

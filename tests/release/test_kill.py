@@ -33,7 +33,7 @@ method: {{name: microaggregation, k: {k}}}
 """
 
 
-@pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
     (plan, data), target = small_table(tmp_path), tmp_path / "out.csv"
     with Runner(plan, data, target) as runner:
@@ -76,7 +76,9 @@ def audits_of(folder: Path, table: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("engine", ["memory", pytest.param("local", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", ["out.csv", pytest.param("out.parquet", marks=pytest.mark.slow), "out.csv/"])
+@pytest.mark.parametrize(
+    "name", ["out.csv", *(pytest.param(one, marks=pytest.mark.slow) for one in ("out.parquet", "out.csv/"))]
+)
 def test_killed_before_every_step(tmp_path: Path, name: str, engine: str) -> None:
     """A table has its own audit at every instant, and the next run settles what was left."""
     plan, data = small_table(tmp_path)
