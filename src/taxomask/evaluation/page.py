@@ -153,7 +153,7 @@ def _words(before: Column, after: Column) -> str:
         return f"The chart shows the share of the values in each of {BINS} intervals."
     old, new = before.counts > 0, after.counts > 0
     gone = old & ~new
-    words = f"{old.sum():,} categories before, {new.sum():,} after"
+    words = f"{old.sum():,} categor{'y' if old.sum() == 1 else 'ies'} before, {new.sum():,} after"
     if gone.any():
         records = int(before.counts[gone].sum())
         words += f"; {gone.sum():,} vanished, which {records:,} record{'s' * (records != 1)} had"
