@@ -101,8 +101,8 @@ def _of_columns(method: Method, data: Microdata, names: tuple[str, ...]) -> Meth
 def _shortened(method: Method, n: int) -> tuple[Method, int]:
     """The method with a shorter search, if it has a long one, and how often it is repeated at most.
 
-    Many short searches teach more than few long ones: what matters is how far values move, and that changes little
-    once groups are near their best; but it is learnt of more groups.
+    Of 400 discharges with k = 3, twelve short searches found 32.0 % and four whole ones 31.8 %: no difference beyond
+    chance. Larger tables were not compared.
     """
     if isinstance(method, Pipeline):
         steps = [_shortened(step, n) for step in method.methods]
