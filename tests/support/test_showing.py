@@ -58,7 +58,7 @@ def made() -> dict[str, Any]:
         "Role": tm.Role.OTHER,
         "Schema": schema,
         "Taxonomy": taxonomy,
-        **{type(one).__name__: one for one in methods(names)},
+        **{type(one).__name__: one for one in (*methods(names), *analyses(names))},
     }
 
 
@@ -81,6 +81,19 @@ def methods(names: list[str]) -> list[Any]:
         "imputation": {"attributes": names, "given": ["age"] * 99},
     }
     return [kind(**long.get(name, {})) for name, kind in METHODS.items()]
+
+
+def analyses(names: list[str]) -> list[Any]:
+    """Every analysis, with as much as it takes."""
+    where = " or ".join(f"{name} = 1" for name in names)
+    return [
+        tm.Count(EVIL * 9, where, where=where),
+        tm.CrossTable("table", names, levels=dict.fromkeys(names, 3)),
+        tm.LinearRegression("line", "age", names, dict.fromkeys(names, "a")),
+        tm.LogisticRegression("odds", where, names, dict.fromkeys(names, "a")),
+        tm.Mean("mean", "age", names, where=where),
+        tm.Quantile("median", "age", names, where=where),
+    ]
 
 
 def parts() -> dict[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from html import escape
 from typing import Any
 
-__all__ = ["few", "line", "shortly", "view"]
+__all__ = ["ShowsItsCall", "few", "line", "not_default", "shortly", "view"]
 
 LONGEST = 200  # characters of a line
 NAMED = 8  # names that are listed
@@ -45,6 +46,24 @@ def few(names: Iterable[str], most: int = NAMED) -> str:
 def shortly(value: Any) -> str:
     """A parameter as it is written in Python, without the middle of long lists and texts."""
     return _SHORT.repr(value)
+
+
+def not_default(one: Any) -> dict[str, Any]:
+    """The fields of a dataclass that are not at their defaults."""
+    values = {field.name: (getattr(one, field.name), field.default) for field in fields(one)}
+    return {name: value for name, (value, default) in values.items() if value != default}
+
+
+class ShowsItsCall:
+    """A dataclass that shows itself as the call that makes it, in a line: that of dataclasses may be of any length."""
+
+    def __init_subclass__(cls) -> None:
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = ShowsItsCall.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={shortly(value)}" for name, value in not_default(self).items())
+        return line(f"{type(self).__name__}({given})")
 
 
 def view(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.parameters import declared
-from .._support.showing import line, shortly
+from .._support.showing import ShowsItsCall, not_default
 from ..engines import Engine
 from ..errors import SchemaError, did_you_mean
 from ..microdata import Microdata
@@ -125,7 +125,7 @@ def check(promise: Promise, original: Microdata, released: Frame, masked: Masked
 
 
 @dataclass(frozen=True)
-class Method(ABC):
+class Method(ShowsItsCall, ABC):
     """A protection method. Constructors only store; what parameters take is declared in their types.
 
     They are checked when a plan is read, and before a table is masked.
@@ -208,30 +208,17 @@ class Method(ABC):
         notes = tuple(note for one in masked for note in one.notes)
         return Masked(data.changed_as([one.data for one in masked]), notes=notes, swaps=swaps or None)
 
-    def __init_subclass__(cls) -> None:
-        """The repr that a dataclass makes shows every parameter, however long."""
-        if "__repr__" not in cls.__dict__:
-            cls.__repr__ = Method.__repr__  # type: ignore[method-assign]
-
-    def __repr__(self) -> str:
-        given = ", ".join(f"{name}={shortly(value)}" for name, value in self._not_default().items())
-        return line(f"{type(self).__name__}({given})")
-
     def parameters(self) -> dict[str, Any]:
         """All parameters by name, in plain values."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
     def to_dict(self) -> dict[str, Any]:
         """The name and the parameters that are not at their defaults, in plain values, as a plan has them."""
-        return {"name": self.name, **{name: _plain(value) for name, value in self._not_default().items()}}
+        return {"name": self.name, **{name: _plain(value) for name, value in not_default(self).items()}}
 
     def __str__(self) -> str:
         """The name with the parameters that are not at their defaults: ``microaggregation(k=5)``."""
-        return f"{self.name}({', '.join(f'{name}={_shown(value)}' for name, value in self._not_default().items())})"
-
-    def _not_default(self) -> dict[str, Any]:
-        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
-        return {name: value for name, (value, default) in values.items() if value != default}
+        return f"{self.name}({', '.join(f'{name}={_shown(value)}' for name, value in not_default(self).items())})"
 
 
 def own_generators(rng: np.random.Generator, count: int) -> list[np.random.Generator]:

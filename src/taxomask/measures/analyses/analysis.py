@@ -13,6 +13,7 @@ from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
 from ..._support.parameters import declared
+from ..._support.showing import ShowsItsCall
 from ..._support.spelling import listing
 from ...errors import PlanError, SchemaError, did_you_mean
 from ...microdata import Kind, Role, Schema
@@ -90,7 +91,7 @@ class Analysed(Result):
 
 
 @dataclass(frozen=True)
-class Analysis(ABC):
+class Analysis(ShowsItsCall, ABC):
     """Something that a user of the table computes. Constructors only store; what parameters take is declared.
 
     Parameters
