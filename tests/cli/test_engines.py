@@ -92,7 +92,7 @@ def test_a_report_shows_what_was_compared_before_on_every_engine(
     run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("taxomask.comparison.stored.cache_folder", lambda name: files / "cache" / name)
-    write_plan(files, ATTRIBUTES + "compare: [{name: microaggregation, vary: {k: [2, 3]}}]\n")
+    write_plan(files, f"{ATTRIBUTES}seed: {2**70}\ncompare: [{{name: microaggregation, vary: {{k: [2, 3]}}}}]\n")
     assert run("compare", "--plan", files / "plan.yaml", "--quiet")[0] == 0
     pages = []
     for engine in ("memory", "local"):
