@@ -61,7 +61,7 @@ HEADLINE: dict[str, Figure] = {
             "analyses",
             "analyses",
             "How far the confidence intervals of the analyses that were asked for overlap with those of the original: "
-            "the mean of each analysis, the smallest of all. 1 is the same, 0 nothing in common.",
+            "the mean of each analysis, the smallest of all; 1 is the same, 0 nothing in common.",
         ),
         Figure("worst_analysis", "worst analysis", "The analysis whose intervals overlap least."),
     )
