@@ -9,7 +9,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-TOGETHER := --numprocesses logical --maxprocesses 4 --dist loadscope
+# One more than there are cores: many tests wait for a cluster, a browser or a child.
+TOGETHER := --numprocesses $$(($$(nproc) + 1)) --dist loadscope
 
 .PHONY: demo test test-all lint format bench papers fuzz docs package clean
 
