@@ -40,7 +40,8 @@ def test_a_file_is_measured_with_the_method_of_its_audit(run: Run, folder: Path)
 
 
 def test_commands_say_what_their_figures_are(run: Run, folder: Path) -> None:
-    write_plan(folder, ATTRIBUTES + "compare:\n  - {name: microaggregation, vary: {k: [2, 3]}}\n")
+    asked = "analyses:\n  - {name: mean age, kind: mean, of: age}\n"
+    write_plan(folder, f"{ATTRIBUTES}{asked}compare:\n  - {{name: microaggregation, vary: {{k: [2, 3]}}}}\n")
     code, out, _ = run("compare", "--plan", folder / "plan.yaml", "--no-cache")
     assert code == 0
     assert all(meaning.about in out for meaning in HEADLINE.values())
