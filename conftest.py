@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, settings
 
 from taxomask._support.caching import cache_folder
 
-# Tests that share what takes long to start: a cluster, a database, a browser. Others go together by files.
-TOGETHER = ("tests/engines", "tests/web", "tests/microdata/formats")
+# Tests that share what takes long to start: a database, a browser. Others go together by files; those of engines are so
+# many that each process rather starts a cluster of its own.
+TOGETHER = ("tests/web", "tests/microdata/formats")
 
 
 def pytest_configure(config: pytest.Config) -> None:
