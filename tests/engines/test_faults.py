@@ -59,7 +59,7 @@ class Damaging(Threads):
         return found
 
 
-@pytest.mark.parametrize("source", ["in.parquet", "in.csv"])
+@pytest.mark.parametrize("source", ["in.csv", pytest.param("in.parquet", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("apart", "times"), [(3, 1), pytest.param(1, 10, marks=pytest.mark.slow)])
 def test_a_bit_changes_in_any_intermediate_file_at_any_moment(
     tmp_path: Path, source: str, apart: int, times: int
@@ -139,7 +139,7 @@ def test_a_full_disk(tmp_path: Path, request: pytest.FixtureRequest, engine: str
 # --------------------------------------------------------------------------------------- killed workers
 
 
-@pytest.mark.parametrize("times", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_workers_are_killed_at_random(
     two_workers: DaskCluster, right: Outcome, parquet: Path, tmp_path: Path, times: int
 ) -> None:
@@ -210,8 +210,9 @@ def kill_workers(run: subprocess.Popen[str], most: int | None = None) -> None:
 # --------------------------------------------------------------------------------------- killed runs
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
-def test_runs_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
+@pytest.mark.slow
+def test_runs_killed_at_any_moment(tmp_path: Path) -> None:
+    kills = 20
     write_case(tmp_path)
     out = tmp_path / "out"
     with Runner(tmp_path / "plan.yaml", f"{tmp_path}/data/", f"{out}/", "local") as runner:
@@ -226,7 +227,7 @@ def test_runs_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
             for path in tmp_path.glob(".*"):
                 assert stat.S_IMODE(path.stat().st_mode) in (0o600, 0o700)
         assert runner.run(seed=0)
-    assert killed >= kills // 2 > 0  # not all: threads do not take their turns in the same order each time
+    assert killed > kills // 2  # not all: threads do not take their turns in the same order each time
     assert files_of(out) == right
     assert not list(tmp_path.glob(".*"))  # the last run swept what the others left
 

@@ -13,10 +13,13 @@ from taxomask.engines import Files, Scratch, Workers, read_coded
 from taxomask.microdata.files import read_table
 from taxomask.release import protect_on
 
-METHODS = [
-    tm.Microaggregation(4, block_size=60, algorithm="refined", steps=100),
+SLOW = [
     tm.Pipeline((tm.RankSwapping(p=5), tm.Shuffling())),
     tm.Imputation(attributes=("age",), given=("sex",), copies=2),
+]
+METHODS = [
+    tm.Microaggregation(4, block_size=60, algorithm="refined", steps=100),
+    *(pytest.param(method, marks=pytest.mark.slow) for method in SLOW),
     tm.ReverseMapping(tm.Noise(0.3, attributes=("age", "income"))),
 ]
 

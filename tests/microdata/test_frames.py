@@ -367,3 +367,11 @@ def test_no_rows_and_no_columns(table: Make, lists: Lists) -> None:
 def test_values_that_cannot_be_compared_are_refused(table: Make) -> None:
     with pytest.raises(DataError, match=r"column 'x' holds .*, which cannot be compared as single values"):
         Frame(table({"x": [[1], [2, 3]]})).distinct("x")
+
+
+def test_a_column_that_cannot_be_read_is_an_error_and_not_one_without_a_type() -> None:
+    def read(name: str, rows: range) -> pa.Table:
+        raise DataError(f"the process that read {name} was killed.")
+
+    with pytest.raises(DataError, match="was killed"):
+        Frame.lazy(["age"], 3, read).arrow_type("age")

@@ -25,6 +25,7 @@ class FrameKind(ABC):
     """A native table, its columns read one by one and put back one by one."""
 
     typed = False  # whether the type of a column can be told without its rows
+    may_hold_objects = False  # such that pyarrow has no type for them
 
     def __init__(self, native: Any) -> None:
         self.native = native
@@ -107,6 +108,8 @@ class LazyKind(FrameKind):
 
 
 class PolarsKind(FrameKind):
+    may_hold_objects = True
+
     def arrow(self, name: str) -> Any:
         import polars as pl
 
@@ -156,6 +159,8 @@ class PolarsKind(FrameKind):
 
 
 class PandasKind(FrameKind):
+    may_hold_objects = True
+
     def arrow(self, name: str) -> Any:
         import pyarrow as pa
 

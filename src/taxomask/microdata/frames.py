@@ -9,7 +9,7 @@ from copy import copy
 from typing import Any, TypeAlias
 
 from .._support.spelling import listing
-from ..errors import DataError, SchemaError, TaxomaskError
+from ..errors import DataError, SchemaError
 from .casting import Values
 from .distinct import Distinct, Frequent
 from .frame_kinds import ArrowKind, FrameKind, LazyKind, PandasKind, PolarsKind, Rows
@@ -71,9 +71,9 @@ class Frame:
 
         try:
             array = self._kind.arrow(name)
-        except TaxomaskError:  # it could not be read, which says nothing about its type
-            raise
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            if not self._kind.may_hold_objects:  # it could not be read, which says nothing about its type
+                raise
             array = None
         if array is not None and _foreign(array.type):
             array = None
