@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import taxomask as tm
-from taxomask.comparison.search import search
+from taxomask.comparison.search import _families, search
 from taxomask.errors import DataError, TaxomaskError
 from taxomask.evaluation import Summary
 from taxomask.methods import Method
@@ -69,7 +69,7 @@ def test_what_was_found_in_words() -> None:
         "microaggregation(k=2) keeps to the limits with the smallest k there is."
     )
     assert Bench().search([3, 20], 0.1, seconds=0.0)[1][0].words() == (
-        "microaggregation(k=20) keeps to the limits; between k = 3 and it the time was up."
+        "microaggregation(k=20) keeps to the limits; what is between k = 3 and it is not known."
     )
     assert "no k up to 64 was found" in Bench().search([2], 1e-9, most=64)[1][0].words()
     assert "no k up to 32 was found" in Bench(largest=40).search([2], 1e-9)[1][0].words()
@@ -103,3 +103,11 @@ def test_on_a_table(tmp_path: Any) -> None:
     assert alone.searched == ()
     with pytest.raises(tm.PlanError):
         tm.compare(table, schema, [tm.Microaggregation(2)], max_risk=2.0)
+
+
+def test_methods_that_differ_in_the_middle_of_a_long_list_are_two() -> None:
+    names = [f"column_{place}" for place in range(40)]
+    other = [*names[:20], "another", *names[21:]]
+    methods = [tm.Microaggregation(5, attributes=one) for one in (names, other)]
+    assert repr(methods[0]) == repr(methods[1])
+    assert len(_families([(method, summary(0.5)) for method in methods], lambda one: False, 50)) == 2

@@ -81,7 +81,8 @@ class _Child:
 
     def __init__(self) -> None:
         pipe = subprocess.PIPE
-        end, self._life = os.pipe()
+        end, life = os.pipe()
+        self._life = os.fdopen(life, "wb", 0)
         try:
             self._process = subprocess.Popen(
                 [sys.executable or "python3", "-c", _BEGIN, str(end), *sys.path],
@@ -91,7 +92,7 @@ class _Child:
                 pass_fds=[end],
             )
         except OSError as error:
-            os.close(self._life)
+            self._life.close()
             raise _no_child(error.strerror or str(error)) from None
         finally:
             os.close(end)
@@ -156,11 +157,9 @@ class _Child:
         self._close()
 
     def _close(self) -> None:
-        for pipe in (self._asked, self.told):
+        for pipe in (self._asked, self.told, self._life):
             with suppress(OSError):  # what could not be sent any more
                 pipe.close()
-        with suppress(OSError):
-            os.close(self._life)
 
 
 _idle: list[_Child] = []

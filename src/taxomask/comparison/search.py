@@ -60,7 +60,7 @@ class Searched:
             return f"{name} keeps to the limits with the smallest k there is."
         if self.failing == below:
             return f"{name} keeps to the limits, k = {below:,} does not."
-        return f"{name} keeps to the limits; between k = {self.failing:,} and it the time was up."
+        return f"{name} keeps to the limits; what is between k = {self.failing:,} and it is not known."
 
 
 def search(
@@ -107,15 +107,19 @@ def search(
 
 def _families(known: Iterable[tuple[Method, Outcome]], keeps: Callable[[Summary], bool], most: int) -> list[Searched]:
     """The methods that have a k, those that differ in it only being one, with what is known about them."""
-    families: dict[Any, list[tuple[int, bool, Method]]] = {}
+    families: list[tuple[Method, list[tuple[int, bool, Method]]]] = []
     for method, one in known:
         if isinstance(one, TaxomaskError) or not any(part.name == "k" for part in fields(method)):
             continue
         k: Any = method.k  # type: ignore[attr-defined]
         if isinstance(k, int) and k >= LEAST:
-            families.setdefault(repr(replace(method, k=LEAST)), []).append((k, keeps(one), method))  # type: ignore[call-arg]
+            alike = replace(method, k=LEAST)  # type: ignore[call-arg]
+            family = next((tried for other, tried in families if other == alike), None)
+            if family is None:
+                families.append((alike, family := []))
+            family.append((k, keeps(one), method))
     found = []
-    for tried in families.values():
+    for _, tried in families:
         meeting = min((k for k, kept, _ in tried if kept), default=None)
         below = (k for k, kept, _ in tried if not kept and (meeting is None or k < meeting))
         found.append(Searched(tried[0][2], most, max(below, default=LEAST - 1), meeting))
