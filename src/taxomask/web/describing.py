@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._support.spelling import spell
 from ..errors import DataError
 from ..microdata import Attribute, Schema
 from ..microdata.coverage import coverage
-from ..microdata.files import open_table
+from ..microdata.files import open_table, split_sheet
 from ..microdata.frames import Frame
+from ..microdata.matching import by_chance
+from ..microdata.schema import made_from_frame
 from ..plan import Plan
 from ..plan.draft import draft_schema
 from ..report.figures import number
-from ..taxonomy import Taxonomy
+from ..taxonomy import FromColumns, Taxonomy
 
-__all__ = ["concepts", "cover", "describe"]
+__all__ = ["concepts", "cover", "describe", "taxonomy_of"]
 
 ROWS, BINS, BARS, LONGEST, LISTED = 30, 24, 6, 200, 200
 
 
 def describe(path: Path, folder: Path, *, rows: int, memory: int) -> dict[str, Any]:
     """The first rows, and for each column what it seems to be and what it holds."""
-    return _described(path, path.stat().st_mtime_ns, folder, rows, memory)
+    return _described(path, split_sheet(path)[0].stat().st_mtime_ns, folder, rows, memory)
 
 
 @lru_cache(maxsize=4)
@@ -46,12 +49,14 @@ def _described(path: Path, changed: int, folder: Path, rows: int, memory: int) -
         "attributes": entries,
         "people": schema.about_people(),
         "columns": [_column(frame, table[one.name], one) for one in schema.values()],
+        "sheet": getattr(opened, "sheet", None),
+        "sheets": list(getattr(opened, "sheets", ())),
     }
 
 
 def cover(path: Path, folder: Path, entry: dict[str, Any]) -> dict[str, Any]:
     """How well the taxonomy of an attribute covers its column."""
-    attribute = _attribute(entry, folder)
+    attribute = _attribute(entry, folder, path)
     values = open_table(path, text=[attribute.name]).read([attribute.name])[attribute.name]
     found = coverage(
         values,
@@ -60,12 +65,30 @@ def cover(path: Path, folder: Path, entry: dict[str, Any]) -> dict[str, Any]:
         normalize=attribute.normalize,
         missing=("", *map(str, attribute.missing)),
     )
-    return found.to_dict() | {"unmapped": [vars(one) for one in found.unmapped]}
+    taxonomy, missing = attribute.taxonomies[0][0], {"", *map(str, attribute.missing)}
+    texts = [spell(one) for one in values.unique().drop_null().to_pylist()]
+    share, doubtful = by_chance(
+        [text for text in texts if text not in missing],
+        taxonomy,
+        attribute.match,  # type: ignore[arg-type]
+        tuple(attribute.normalize),
+    )
+    made = isinstance(entry.get("taxonomy"), dict) and "from" in entry["taxonomy"]
+    several = sum(len(taxonomy.parents_of(i)) > 1 for i in range(len(taxonomy.ids))) if made else 0
+    slips = list(taxonomy.slips)[:LISTED] if made else []
+    chance = {"look_alikes": share, "doubtful": doubtful and not made, "slips": slips, "several": several}
+    return found.to_dict() | {"unmapped": [vars(one) for one in found.unmapped], **chance}
 
 
-def concepts(folder: Path, source: str, under: str | None, search: str) -> dict[str, Any]:
+def taxonomy_of(path: Path, folder: Path, source: Any) -> Taxonomy:
+    """A shipped taxonomy, one in a file beside the table, or one made from columns of the table."""
+    name = source["from"][0] if isinstance(source, dict) and source.get("from") else ""
+    return _attribute({"name": name, "kind": "taxonomic", "taxonomy": source}, folder, path).taxonomies[0][0]
+
+
+def concepts(path: Path, folder: Path, source: Any, under: str | None, search: str) -> dict[str, Any]:
     """What is below a concept of a taxonomy (at its top, if none is named), or what a search finds."""
-    taxonomy = _attribute({"name": "", "kind": "taxonomic", "taxonomy": source}, folder).taxonomies[0][0]
+    taxonomy = taxonomy_of(path, folder, source)
     if search.strip():
         wanted = search.strip().casefold()
         pairs = zip(taxonomy.ids, taxonomy.labels or taxonomy.ids, strict=True)
@@ -150,11 +173,20 @@ def _cell(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _attribute(entry: dict[str, Any], folder: Path) -> Attribute:
-    """An attribute of the page; its taxonomy is a shipped one or lies in the folder."""
+def _attribute(entry: dict[str, Any], folder: Path, path: Path) -> Attribute:
+    """An attribute of the page; its taxonomy is a shipped one, lies in the folder, or is made from the table."""
     if "://" in str(entry.get("taxonomy")):
         raise DataError("a taxonomy is a shipped one or a file.", hint="Choose one of the list.")
-    schema: Schema = Plan.from_dict({"attributes": [entry]}, folder).attributes
+    source = entry.get("taxonomy")
+    made = None
+    if isinstance(source, dict) and isinstance(source.get("from"), list):
+        made = FromColumns.of(source["from"], source.get("labels"))
+    others = [] if made is None else [{"name": name, "role": "other"} for name in dict.fromkeys(made.every[1:])]
+    schema: Schema = Plan.from_dict({"attributes": [entry, *others]}, folder).attributes
+    if made is not None:
+        columns = list(dict.fromkeys(made.every))
+        table = Frame(open_table(path, text=columns).read(columns))
+        schema = schema.with_own_taxonomies(partial(made_from_frame, table))
     attribute = next(iter(schema.values()))
     if not attribute.taxonomies:
         raise DataError(f"column {attribute.name!r} has no taxonomy.", hint="Choose one of the list.")

@@ -7,9 +7,11 @@ from math import floor
 from typing import Any, Literal, get_args
 
 from .._support.parameters import Option, Parameter, declared
+from ..measures.analyses import ANALYSES, Analysis
+from ..measures.risk import ATTACKERS
 from ..methods import METHODS, Method
 
-__all__ = ["methods"]
+__all__ = ["analyses", "attackers", "methods"]
 
 
 def methods() -> list[dict[str, Any]]:
@@ -23,6 +25,43 @@ def methods() -> list[dict[str, Any]]:
         }
         for kind in METHODS.values()
     ]
+
+
+def analyses() -> list[dict[str, Any]]:
+    """All kinds of analyses with what they compute and what they need; the name is the user's."""
+    words = {one.name: one.about for one in declared(Analysis)}
+    return [
+        {
+            "kind": kind.kind,
+            "about": kind.about,
+            "parameters": [
+                {**_parameter(one), "help": one.about or words.get(one.name, ""), "control": _of_analysis(one)}
+                for one in declared(kind)
+                if one.name != "name"
+            ],
+        }
+        for kind in ANALYSES.values()
+    ]
+
+
+def attackers() -> list[dict[str, str]]:
+    """Those who may try to find people, or what is confidential about them."""
+    return [{"name": one.name, "title": one.title, "about": one.about} for one in ATTACKERS.values()]
+
+
+def _of_analysis(one: Parameter) -> str:
+    """A column is chosen from a list; conditions are written, and so are terms, which may be conditions.
+
+    Levels of codes and references are given column by column.
+    """
+    first = one.options[0]
+    if one.name in ("of", "by"):
+        return "columns" if first.is_list else "column"
+    if one.name in ("levels", "reference"):
+        return one.name
+    if first.is_list:
+        return "terms"
+    return "text" if first.type is str else "number" if first.type is float else "none"
 
 
 def _parameter(one: Parameter) -> dict[str, Any]:

@@ -44,6 +44,12 @@ class Job:
         shown = ("id", "task", "table", "state", "progress", "stage", "parts", "result", "error")
         return {name: getattr(self, name) for name in shown} | {"seconds": seconds}
 
+    def summary(self) -> dict[str, Any]:
+        """What a list of jobs shows."""
+        done = self.result if self.state == "done" and self.task == "protect" else {}
+        kept = {name: done.get(name) for name in ("method", "headline", "plan")}
+        return self.to_dict() | {"parts": None, "result": None, "ended": self.ended, **kept}
+
 
 class Jobs:
     """The queue, and the process that works on it."""
@@ -100,9 +106,8 @@ class Jobs:
                 result = self._worker.run(job.task, job.arguments, partial(_note, job), partial(_wanted, job))
                 self._end(job, "done", result=result)
             except TaskError as error:
-                self._end(
-                    job, "failed", error={"message": error.message, "hint": error.hint, "leaks": list(error.leaks)}
-                )
+                told = {"message": error.message, "hint": error.hint, "leaks": list(error.leaks), "kind": error.kind}
+                self._end(job, "failed", error=told)
 
     def _end(self, job: Job, state: str, *, result: Any = None, error: dict[str, Any] | None = None) -> None:
         with self._lock:

@@ -18,14 +18,19 @@ from ..evaluation.page import page
 from ..measures.plain import plain
 from ..microdata import Microdata
 from ..microdata.files import FORMATS
+from ..microdata.files.excel import sheets_of
 from ..plan import Plan, make_method
 from ..plan.run import read_for, run
 from ..release import protect_on
 from ..report import figures
 from ..taxonomy import builtin
 from ..taxonomy.distances import DISTANCES
-from .describing import concepts, cover, describe
-from .forms import methods
+from .beside import side_by_side
+from .describing import concepts, cover, describe, taxonomy_of
+from .editing import edited
+from .fitting import fitting
+from .forms import analyses, attackers, methods
+from .plans import opened_plan, table_of_plan
 from .worker import Report
 
 __all__ = ["TASKS"]
@@ -55,6 +60,8 @@ def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path
         "command": command,
         "note": written.note.read_text(encoding="utf-8"),
         "headline": plain(outcome.evaluation.headline),
+        "plan": plain(plan.to_dict()),
+        "rows": side_by_side(outcome.release),
         **_shown(outcome.evaluation, page(outcome.evaluation, outcome.release.facts())),
     }
 
@@ -67,7 +74,9 @@ def compare_methods(report: Report, content: dict[str, Any], folder: Path, targe
     _, table = read_for(plan)
     told = partial(_Told(report).whole, stage="comparing")
     so_far = lambda found: report("part", _found(found))  # noqa: E731
-    return _found(compare(table, plan.attributes, plan.compare, cache=target, workers=1, progress=told, so_far=so_far))
+    asked: dict[str, Any] = {"attackers": plan.attackers, "analyses": plan.analyses}
+    done = compare(table, plan.attributes, plan.compare, **asked, cache=target, workers=1, progress=told, so_far=so_far)
+    return _found(done)
 
 
 def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path) -> dict[str, Any]:
@@ -126,7 +135,23 @@ def check_plan(report: Report, content: dict[str, Any], folder: Path) -> dict[st
 def list_methods(report: Report) -> dict[str, Any]:
     suffixes = [one.suffixes[0] for one in FORMATS if one.write is not None and one.suffixes[0].startswith(".")]
     names = {"taxonomies": list(builtin.names()), "distances": list(DISTANCES)}
-    return {"methods": methods(), "formats": suffixes, **names}
+    return {"methods": methods(), "formats": suffixes, **names, "analyses": analyses(), "attackers": attackers()}
+
+
+def fit_methods(report: Report, content: dict[str, Any], folder: Path, entries: list[Any]) -> list[dict[str, Any]]:
+    return fitting(_plan(content, folder), entries)
+
+
+def list_sheets(report: Report, path: Path) -> list[str]:
+    return list(sheets_of(path))
+
+
+def open_plan(report: Report, path: Path, beside: Path, folder: Path, drafted: list[Any]) -> dict[str, Any]:
+    return opened_plan(path, beside, folder, drafted)
+
+
+def find_table(report: Report, path: Path) -> str | None:
+    return table_of_plan(path)
 
 
 def describe_table(report: Report, path: Path, folder: Path, rows: int, memory: int) -> dict[str, Any]:
@@ -137,8 +162,15 @@ def cover_column(report: Report, path: Path, folder: Path, entry: dict[str, Any]
     return cover(path, folder, entry)
 
 
-def list_concepts(report: Report, folder: Path, source: str, under: str | None, search: str) -> dict[str, Any]:
-    return concepts(folder, source, under, search)
+def list_concepts(
+    report: Report, path: Path, folder: Path, source: Any, under: str | None, search: str
+) -> dict[str, Any]:
+    return concepts(path, folder, source, under, search)
+
+
+def edit_taxonomy(report: Report, path: Path, folder: Path, source: Any, steps: list[Any], target: Path) -> str:
+    edited(taxonomy_of(path, folder, source), steps).write(target)
+    return target.name
 
 
 TASKS: Mapping[str, Callable[..., Any]] = {
@@ -151,6 +183,11 @@ TASKS: Mapping[str, Callable[..., Any]] = {
     "describe": describe_table,
     "cover": cover_column,
     "concepts": list_concepts,
+    "edit": edit_taxonomy,
+    "fit": fit_methods,
+    "sheets": list_sheets,
+    "plan": open_plan,
+    "table": find_table,
 }
 
 

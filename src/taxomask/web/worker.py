@@ -21,9 +21,10 @@ Report = Callable[[str, Any], None]  # a kind ("progress", "part") and what ther
 
 
 class TaskError(TaxomaskError):
-    """A task failed, or its process ended; ``leaks`` as of a `PromiseError`."""
+    """A task failed, or its process ended; ``leaks`` as of a `PromiseError`, ``kind`` the name of the error."""
 
     leaks: tuple[Mapping[str, Any], ...] = ()
+    kind: str = ""
 
 
 class Worker:
@@ -64,7 +65,7 @@ class Worker:
                         return content
                     if kind == "error":
                         failed = TaskError(content["message"], hint=content["hint"])
-                        failed.leaks = content["leaks"]
+                        failed.leaks, failed.kind = content["leaks"], content["kind"]
                         raise failed
                     if report is not None:
                         report(kind, content)
@@ -129,6 +130,7 @@ def _work(pipe: Any) -> None:
                     message = f"{type(error).__name__}: {error}"
                     known = TaskError(message, hint="This is a fault of taxomask: please report it.")
                 leaks = tuple(getattr(known, "leaks", ()))
-                pipe.send(("error", {"message": known.message, "hint": known.hint, "leaks": leaks}))
+                told = {"message": known.message, "hint": known.hint, "leaks": leaks, "kind": type(known).__name__}
+                pipe.send(("error", told))
             else:
                 pipe.send(("done", answer))

@@ -48,10 +48,17 @@ class Opened:
     folder: Path
     name: str
     draft: dict[str, Any] = field(default_factory=dict)
+    sheet: str | None = None
+    columns: tuple[str, ...] = ()  # known once it was looked at
 
     @property
     def path(self) -> Path:
-        return self.folder / self.name
+        return self.folder / self.named
+
+    @property
+    def named(self) -> str:
+        """As a plan names it: with the sheet of a workbook."""
+        return self.name if self.sheet is None else f"{self.name}#{self.sheet}"
 
 
 class Workspace:
@@ -103,6 +110,12 @@ class Workspace:
             raise DataError("no folder was opened with the server.", hint="Upload the file.")
         locate(self.folder, name)
         return self._add(Opened(secrets.token_hex(8), self.folder, name))
+
+    def folders(self) -> tuple[Path, ...]:
+        """Where files of the page lie."""
+        return (
+            (self._own, self._own.resolve()) if self.folder is None else (self._own, self._own.resolve(), self.folder)
+        )
 
     def copy(self, source: Path) -> Opened:
         """A copy of a file that comes with the package."""

@@ -4,7 +4,7 @@
 async function answer(response) {
   let content = {};
   try { content = await response.json(); } catch { /* an answer without content */ }
-  if (!response.ok) throw Object.assign(new Error(content.message || "The server does not answer."), { hint: content.hint, status: response.status });
+  if (!response.ok) throw Object.assign(new Error(content.message || "The server does not answer."), { hint: content.hint, step: content.step, column: content.column, status: response.status });
   return content;
 }
 

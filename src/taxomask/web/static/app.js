@@ -1,16 +1,18 @@
 // The page: which step is shown follows from the address, so that a reload or the back button finds it again.
 "use strict";
 import { get, post } from "./api.js";
-import { h, problem, say } from "./dom.js";
+import { h, problem as told, put, say } from "./dom.js";
 import { compareStep } from "./compare.js";
 import { describeStep } from "./describe.js";
 import { lookStep } from "./look.js";
 import { openStep } from "./open.js";
 import { protectStep } from "./protect.js";
 import { releaseStep } from "./release.js";
+import { runsStep } from "./runs.js";
 
 const STEPS = [["open", "Open"], ["describe", "Describe"], ["protect", "Protect"], ["look", "Look"], ["release", "Release"]];
-const PAGES = { open: openStep, describe: describeStep, protect: protectStep, compare: compareStep, look: lookStep, release: releaseStep };
+const PAGES = { open: openStep, describe: describeStep, protect: protectStep, compare: compareStep, look: lookStep, release: releaseStep, runs: runsStep };
+const NAMES = { open: "Open another table", describe: "Describe the columns", protect: "Choose how to protect it", compare: "Choose the methods to try" };
 
 export const state = {
   start: null, // what the server says about itself
@@ -18,6 +20,16 @@ export const state = {
   table: null, // the table that is open, as the server describes it
   draft: null, // what was decided about it: attributes, people, method, grid, limits, format, what is accepted
 };
+
+// An error with the way to the step where it is mended, unless that is the one that is shown.
+export function problem(error) {
+  const here = location.hash.replace(/^#\/?/, "").split("/")[0] || "open";
+  const step = error.step && NAMES[error.step] && (error.step === "open" || state.table?.attributes) ? error.step : null;
+  const column = step === "describe" && state.draft?.attributes.some((one) => one.name === error.column) ? error.column : null;
+  if (!step || (step === here && !column)) return told(error);
+  const address = [step, ...(step === "open" ? [] : [state.table.id]), ...(column ? [column] : [])];
+  return told(error, [`#/${address.map(encodeURIComponent).join("/")}`, column ? `Go to column ${column}` : NAMES[step]]);
+}
 
 // Every change is kept at once, so that a reload loses nothing; while one is on its way the next one waits.
 let saving = null;
@@ -29,13 +41,20 @@ export function changed() {
 async function send() { if (state.table) await post(`/api/tables/${state.table.id}/draft`, state.draft); }
 export async function save() { while (saving) await saving; }
 
+// What was asked for takes a while: who has gone to another step since then is not taken away from it.
+export async function follow(asking) {
+  const from = location.hash;
+  const address = await asking();
+  if (location.hash === from) go(...address);
+}
+
 export function go(step, ...more) { location.hash = `#/${[step, ...more].map(encodeURIComponent).join("/")}`; }
 
 // What a job is given: the draft as a plan.
 export function plan(...more) {
-  const { attributes, people, method, limits, accept, missing_cells, purpose, recipient } = state.draft;
+  const { attributes, people, method, limits, accept, missing_cells, purpose, recipient, analyses, attackers } = state.draft;
   const kept = Object.fromEntries(Object.entries(limits || {}).filter(([, value]) => value !== null));
-  return Object.assign({ attributes: attributes.map(entry), ...people, method, ...(Object.keys(kept).length ? { limits: kept } : {}), ...(accept?.length ? { accept } : {}), ...(missing_cells ? { missing_cells } : {}), ...(purpose ? { purpose } : {}), ...(recipient ? { recipient } : {}) }, ...more);
+  return Object.assign({ attributes: attributes.map(entry), ...people, method, ...(Object.keys(kept).length ? { limits: kept } : {}), ...(accept?.length ? { accept } : {}), ...(missing_cells ? { missing_cells } : {}), ...(purpose ? { purpose } : {}), ...(recipient ? { recipient } : {}), ...(analyses?.length ? { analyses } : {}), ...(attackers?.length ? { attackers } : {}) }, ...more);
 }
 
 // An attribute as a plan has it: only what its kind has, and nothing but its leader if it follows another column.
@@ -61,7 +80,7 @@ async function load(table) {
     const [found, methods] = await Promise.all([get(`/api/tables/${table}`), state.methods || get("/api/methods")]);
     state.methods = methods;
     state.table = found;
-    state.draft = { attributes: found.attributes, people: found.people, method: null, grid: null, limits: {}, format: "", accept: [], ...found.draft };
+    if (!found.choose) state.draft = { attributes: found.attributes, people: found.people, method: null, grid: null, limits: {}, format: "", accept: [], ...found.draft };
   }
   if (!table) state.table = state.draft = null;
 }
@@ -78,6 +97,7 @@ async function show() {
   try {
     await load(name === "open" ? null : table);
     if (name !== "open" && !state.table) { go("open"); return; }
+    if (name !== "open" && state.table.choose) { put(main, whichSheet(state.table)); return; }
     drawSteps(name, table, more[0]);
     const page = h("div", { class: `step ${name}` });
     await PAGES[name](page, ...more);
@@ -85,7 +105,7 @@ async function show() {
     main.replaceChildren(page);
   } catch (error) {
     if (mine !== shown) return;
-    main.replaceChildren(h("div", { class: "step" }, h("h1", { tabindex: "-1" }, "This did not work"), problem(error), h("p", {}, h("a", { class: "button", href: "#/open" }, "Open another table"))));
+    main.replaceChildren(h("div", { class: "step" }, h("h1", { tabindex: "-1" }, "This did not work"), told(error), h("p", {}, h("a", { class: "button", href: "#/open" }, "Open another table"))));
   }
   const title = main.querySelector("h1");
   document.title = `${title ? title.textContent : "taxomask"} · taxomask`;
@@ -93,8 +113,18 @@ async function show() {
   scrollTo(0, 0);
 }
 
+// A workbook with several sheets: one has to be chosen.
+function whichSheet(table) {
+  const messages = h("div", {});
+  const choose = async (sheet) => {
+    try { await post(`/api/tables/${table.id}/sheet`, { sheet }); state.table = null; show(); } catch (error) { put(messages, problem(error)); }
+  };
+  return h("div", { class: "step" }, h("h1", { tabindex: "-1" }, "Which sheet?"), h("p", { class: "lead" }, h("b", {}, table.name), ` has ${table.choose.length} sheets that hold something. One of them is the table; the others are not looked at.`),
+    h("ul", { class: "files card-box" }, table.choose.map((sheet) => h("li", {}, h("button", { type: "button", onclick: () => choose(sheet) }, h("b", {}, sheet))))), messages);
+}
+
 function drawSteps(current, table, job) {
-  const at = STEPS.findIndex(([name]) => name === (current === "compare" ? "protect" : current));
+  const at = STEPS.findIndex(([name]) => name === ({ compare: "protect", runs: "look" }[current] || current));
   const done = job && ["look", "release"].includes(current) ? job : latest("protect", "done")?.id || latest("protect")?.id;
   const items = STEPS.map(([name, label], number) => {
     const parts = name === "open" ? [name] : ["look", "release"].includes(name) ? [name, table, done] : [name, table];

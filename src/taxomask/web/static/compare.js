@@ -1,26 +1,30 @@
 // Compare: many methods on one table, on a map of risk against loss; points arrive as they are measured.
 "use strict";
 import { get } from "./api.js";
-import { figure, h, problem, say, words } from "./dom.js";
-import { changed, go, latest, startJob, state } from "./app.js";
+import { figure, h, say, words } from "./dom.js";
+import { changed, follow, go, latest, problem, startJob, state } from "./app.js";
 import { described, fresh } from "./forms.js";
 import { watch } from "./progress.js";
 
 function proposed() {
   const has = (role) => state.draft.attributes.some((one) => one.role === role);
-  const first = [...(has("quasi_identifier") ? ["microaggregation", "micro_hybrid", "rank_swapping", "generalisation"] : []), ...(has("confidential") ? ["shuffling"] : [])];
-  return state.methods.methods.filter((one) => !["pipeline", "reverse_mapping"].includes(one.name)).map((one) => {
+  const first = [...(has("quasi_identifier") ? ["microaggregation", "micro_hybrid", "group_permutation", "generalisation", "rank_swapping"] : []), ...(has("confidential") ? ["shuffling"] : [])];
+  const rows = state.methods.methods.filter((one) => !["pipeline", "reverse_mapping"].includes(one.name)).map((one) => {
     const start = fresh(one.name);
     const tried = one.parameters.filter((parameter) => parameter.tries.length > 1);
     const parameter = tried.find((other) => other.name in start) || tried[0];
     return { name: one.name, on: first.includes(one.name), parameter: parameter?.name || "", values: parameter?.tries.join(", ") || "" };
   });
+  const plain = rows.findIndex((row) => row.name === "microaggregation");
+  rows.splice(plain + 1, 0, { ...rows[plain], title: "Microaggregation, refined", about: "The same with groups that are searched longer: they lose less.", values: "5, 10", with: { algorithm: "refined", steps: 100000 } });
+  return rows;
 }
 
 const grid = (rows) => rows.filter((row) => row.on).map((row) => {
   const values = row.values.split(/[,;\s]+/).filter(Boolean).map(Number);
-  const { [row.parameter]: _, ...rest } = fresh(row.name);
-  return row.parameter && values.length ? { ...rest, vary: { [row.parameter]: values } } : fresh(row.name);
+  const start = { ...fresh(row.name), ...row.with };
+  const { [row.parameter]: _, ...rest } = start;
+  return row.parameter && values.length ? { ...rest, vary: { [row.parameter]: values } } : start;
 });
 
 export async function compareStep(page, job) {
@@ -32,13 +36,13 @@ export async function compareStep(page, job) {
   const start = async () => {
     try {
       if (draft.grid.some((row) => row.on && row.values.split(/[,;\s]+/).filter(Boolean).some((value) => !Number.isFinite(Number(value))))) throw Object.assign(new Error("Values are numbers with commas between them."), { hint: "Write 3, 5, 10." });
-      go("compare", table.id, await startJob("compare", { compare: grid(draft.grid) }));
+      await follow(async () => ["compare", table.id, await startJob("compare", { compare: grid(draft.grid) })]);
     } catch (error) { messages.replaceChildren(problem(error)); }
   };
   const rows = draft.grid.map((row) => h("tr", {},
-    h("td", {}, h("label", { class: "check" }, h("input", { type: "checkbox", checked: row.on, onchange: (event) => { row.on = event.target.checked; changed(); } }), h("b", {}, words(row.name)))),
-    h("td", { class: "small soft about" }, described(row.name).about),
-    h("td", {}, row.parameter ? h("label", { class: "vary" }, h("span", {}, `${row.parameter} =`), h("input", { type: "text", value: row.values, "aria-label": `Values of ${row.parameter} for ${row.name}`, oninput: (event) => { row.values = event.target.value; changed(); } })) : null)));
+    h("td", {}, h("label", { class: "check" }, h("input", { type: "checkbox", checked: row.on, onchange: (event) => { row.on = event.target.checked; changed(); } }), h("b", {}, row.title || words(row.name)))),
+    h("td", { class: "small soft about" }, row.about || described(row.name).about),
+    h("td", {}, row.parameter ? h("label", { class: "vary" }, h("span", {}, `${row.parameter} =`), h("input", { type: "text", value: row.values, "aria-label": `Values of ${row.parameter} for ${row.title || row.name}`, oninput: (event) => { row.values = event.target.value; changed(); } })) : null)));
   page.append(
     h("h1", {}, "Which method keeps most at an acceptable risk?"),
     h("p", { class: "lead" }, "Each point of the map is a method with its parameters: the lower, the less an intruder learns; the farther left, the less is lost. Nothing is released."),
@@ -106,7 +110,7 @@ export async function showMap(place, job) {
     const one = found.points[number];
     if (!one) { chosen.replaceChildren(h("p", { class: "soft small" }, "Choose a point to see its numbers.")); return; }
     chosen.replaceChildren(h("h2", {}, one.label), one.front ? h("span", { class: "badge good" }, "on the front") : "",
-      h("dl", {}, Object.entries(one.numbers).map(([name, value]) => [h("dt", {}, found.meanings[name].title, h("span", { class: "means small soft" }, found.meanings[name].about)), h("dd", {}, shortNumber(value))])),
+      h("dl", {}, Object.entries(one.numbers).map(([name, value]) => [h("dt", {}, found.meanings[name]?.title ?? words(name), h("span", { class: "means small soft" }, found.meanings[name]?.about ?? "")), h("dd", {}, shortNumber(value))])),
       h("button", { type: "button", class: "button small primary", onclick: () => take(one) }, "Use this one"));
   }
   function take(point) {

@@ -22,10 +22,15 @@ export const words = (name) => { const text = name.replaceAll("_", " "); return 
 export const thousands = (value) => Number(value).toLocaleString("en-US");
 export const say = (text) => { document.getElementById("live").textContent = text; };
 
-export function problem(error) {
+// What went wrong, in which words, and the way to the step where it is mended: ``where`` is its address.
+export function problem(error, where = null) {
+  const [address, label] = where || [];
   return h("div", { class: "problem", role: "alert" },
-    h("b", {}, error.message || String(error)), error.hint ? h("p", {}, error.hint) : null);
+    h("b", {}, error.message || String(error)), error.hint ? h("p", {}, error.hint) : null, address ? h("p", {}, h("a", { href: address }, label)) : null);
 }
+
+// Replace what is in a place; nothing stands for what is not there.
+export const put = (place, ...children) => place.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
 
 export function field(label, control, help) {
   control.id ||= unique("field");

@@ -1,8 +1,8 @@
 // What else lets out what was protected or removed: for each finding the ways out, and another try.
 "use strict";
 import { post } from "./api.js";
-import { choice, field, h, problem, unique } from "./dom.js";
-import { changed, go, plan, startJob, state } from "./app.js";
+import { choice, field, h, unique } from "./dom.js";
+import { changed, follow, plan, problem, startJob, state } from "./app.js";
 
 export function waysOut(leaks) {
   const { draft, table } = state;
@@ -16,7 +16,7 @@ export function waysOut(leaks) {
     changed();
     try {
       await post(`/api/tables/${table.id}/check`, plan());
-      go("look", table.id, await startJob("protect", {}, { format: draft.format }));
+      await follow(async () => ["look", table.id, await startJob("protect", {}, { format: draft.format })]);
     } catch (error) { messages.replaceChildren(problem(error)); }
   };
   return [

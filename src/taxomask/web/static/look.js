@@ -1,8 +1,9 @@
 // Look: how far the work is; then what it cost and what it risks.
 "use strict";
 import { get } from "./api.js";
-import { figure, h, problem } from "./dom.js";
-import { go, latest, state } from "./app.js";
+import { figure, h } from "./dom.js";
+import { go, latest, problem, state } from "./app.js";
+import { beforeAndAfter } from "./rows.js";
 import { showMap } from "./compare.js";
 import { waysOut } from "./leaks.js";
 import { watch } from "./progress.js";
@@ -46,6 +47,7 @@ function found(job) {
     h("div", { class: "card-box wide", tabindex: "0", role: "region", "aria-label": "Loss and risk of each column" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "column"), h("th", { scope: "col" }, "kind"), ["loss", "values changed", "linked by it alone", "disclosed in an interval"].map((one) => h("th", { scope: "col", class: "n" }, one)))),
       h("tbody", {}, result.columns.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, one.kind), [one.loss, one.changed, one.linked, one.interval].map((cell) => h("td", { class: "n" }, cell))))))),
+    result.rows ? beforeAndAfter(result.rows) : null,
     h("p", { class: "legend" }, h("span", { class: "key" }, h("i", { class: "dot was" }), "before"), h("span", { class: "key" }, h("i", { class: "dot hue0" }), "after")),
     charts(result.columns.filter((one) => one.figure && !one.same)),
     same.length ? h("details", { class: "card-box" }, h("summary", {}, `Charts of the ${same.length === 1 ? "column" : `${same.length} columns`} in which nothing changed`), charts(same)) : null,
@@ -55,7 +57,7 @@ function found(job) {
       h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": section.title }, h("table", {}, h("thead", {}, h("tr", {}, section.header.map((one, at) => one ? h("th", { scope: "col", class: at ? "n" : "" }, one) : h("td", {})))),
         h("tbody", {}, section.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row.name, row.about ? h("span", { class: "means small soft" }, row.about) : null), row.cells.map((cell) => h("td", { class: "n" }, cell)))))))) ),
     map ? [h("h2", {}, "Among the methods that were compared"), place] : null,
-    h("div", { class: "foot" }, h("a", { class: "button", href: `#/protect/${table.id}` }, "Try something else"), h("button", { type: "button", class: "button primary", onclick: () => go("release", table.id, id) }, "Next: release it")),
+    h("div", { class: "foot" }, h("span", { class: "row" }, h("a", { class: "button", href: `#/protect/${table.id}` }, "Try something else"), h("a", { class: "button", href: `#/runs/${table.id}` }, "Compare with earlier runs")), h("button", { type: "button", class: "button primary", onclick: () => go("release", table.id, id) }, "Next: release it")),
   ].flat(Infinity).filter(Boolean);
 }
 

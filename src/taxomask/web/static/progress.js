@@ -1,8 +1,8 @@
 // A job on its way: how far it is, and a button to cancel it. It is found again by its identifier after a reload.
 "use strict";
 import { get, post } from "./api.js";
-import { h, problem, say } from "./dom.js";
-import { state } from "./app.js";
+import { h, say } from "./dom.js";
+import { problem, state } from "./app.js";
 
 const STAGES = { masking: "Masking", measuring: "Measuring risk and loss", writing: "Writing, and checking every promise" };
 
