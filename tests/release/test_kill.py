@@ -33,7 +33,8 @@ method: {{name: microaggregation, k: {k}}}
 """
 
 
-@pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.slow  # killed_before_every_step is always run
+@pytest.mark.parametrize("kills", [6, 200])
 def test_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
     (plan, data), target = small_table(tmp_path), tmp_path / "out.csv"
     with Runner(plan, data, target) as runner:

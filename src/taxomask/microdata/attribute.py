@@ -51,7 +51,20 @@ class Kind(StrEnum):
     TAXONOMIC = "taxonomic"
 
 
-Source: TypeAlias = Taxonomy | str | Path | FromColumns
+@dataclass(frozen=True)
+class TaxonomyFile:
+    """A file of a taxonomy whose columns have names of their own: pairs such as ``("parent", "group")``."""
+
+    path: Path
+    columns: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+
+Source: TypeAlias = Taxonomy | str | Path | FromColumns | TaxonomyFile
+NAMED_COLUMNS = ("concept", "parent", "label", "code")
 BUILTIN = builtin.names()
 UNMAPPED = ("error", "drop", "root", "as_missing")
 MATCH = ("id", "label", "code")
@@ -78,7 +91,9 @@ class Attribute:
     taxonomy
         The taxonomy of a taxonomic attribute: a `Taxonomy`, the name of a shipped one, a file, or columns of the table
         itself, the finest first: ``{"from": ["drg", "mdc"]}``, with ``"labels": {"drg": "drg_text"}`` if others
-        describe them; see `Taxonomy.from_columns`. Several are given as a list, with or without weights: ``[icd,
+        describe them; see `Taxonomy.from_columns`. An edge list whose columns have
+        names of their own is given as ``{"file": "own.csv", "concept": "code", "parent": "group"}``. Several are given
+        as a list, with or without weights: ``[icd,
         (local, 2.0)]``; the distance is then their weighted mean.
     distance
         The semantic distance of a taxonomic attribute.
@@ -169,7 +184,7 @@ class Attribute:
         """The taxonomies as they were given, with their weights."""
         if self.taxonomy is None:
             return ()
-        if isinstance(self.taxonomy, (Taxonomy, str, Path, FromColumns)):
+        if isinstance(self.taxonomy, (Taxonomy, str, Path, FromColumns, TaxonomyFile)):
             return ((self.taxonomy, 1.0),)
         return tuple(item if isinstance(item, tuple) else (item, 1.0) for item in self.taxonomy)
 
@@ -371,7 +386,7 @@ class Attribute:
                 )
 
     def _checked_sources(self) -> Source | tuple[tuple[Source, float], ...]:
-        if isinstance(self.taxonomy, (Taxonomy, str, Path, FromColumns, Mapping)):
+        if isinstance(self.taxonomy, (Taxonomy, str, Path, FromColumns, TaxonomyFile, Mapping)):
             return self._checked_source(self.taxonomy)
         example = "Write taxonomy=[first, (second, 2.0)]: taxonomies, or pairs of a taxonomy and its weight."
         if not isinstance(self.taxonomy, Iterable):
@@ -389,6 +404,8 @@ class Attribute:
     def _checked_source(self, source: object) -> Source:
         if isinstance(source, Taxonomy) or (isinstance(source, str) and source in BUILTIN):
             return source
+        if isinstance(source, TaxonomyFile) or (isinstance(source, Mapping) and "file" in source):
+            return self._file(source)
         if isinstance(source, (Mapping, FromColumns)):
             return self._from_columns(source)
         if isinstance(source, (str, Path)):
@@ -402,6 +419,20 @@ class Attribute:
             f"taxonomy must be a Taxonomy, a name or a file; got {source!r}.",
             "Pass taxonomy=Taxonomy.read('…').",
         )
+
+    def _file(self, given: Mapping[str, Any] | TaxonomyFile) -> TaxonomyFile:
+        """A file with the names of its columns; whether it has them is seen when it is read."""
+        if isinstance(given, TaxonomyFile):
+            return given
+        example = "Write taxonomy: {file: own.csv, concept: code, parent: group}, with label or not."
+        columns = {key: value for key, value in given.items() if key != "file"}
+        strange = [key for key in columns if key not in NAMED_COLUMNS]
+        if strange or not columns or not all(isinstance(value, str) and value for value in columns.values()):
+            raise self._error("taxonomy names a file and, of its columns, concept, parent, label or code.", example)
+        path = self._checked_source(given["file"])
+        if not isinstance(path, Path):
+            raise self._error(f"taxonomy: {given['file']!r} is no file, so that it has no columns to name.", example)
+        return TaxonomyFile(path, tuple(columns.items()))
 
     def _from_columns(self, given: Mapping[str, Any] | FromColumns) -> FromColumns:
         example = (
@@ -454,8 +485,9 @@ def _load(source: Source) -> Taxonomy:
         )
     if isinstance(source, str):
         return shipped(source)
-    status = source.stat()
-    return _read(source.resolve(), status.st_mtime_ns, status.st_size)
+    path, columns = (source.path, source.columns) if isinstance(source, TaxonomyFile) else (source, ())
+    status = path.stat()
+    return _read(path.resolve(), status.st_mtime_ns, status.st_size, columns)
 
 
 @lru_cache(maxsize=8)
@@ -464,5 +496,6 @@ def shipped(name: str) -> Taxonomy:
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path, changed: int, size: int) -> Taxonomy:  # an edited file is read anew
-    return Taxonomy.read(path)
+def _read(path: Path, changed: int, size: int, columns: tuple[tuple[str, str], ...]) -> Taxonomy:
+    """A file; an edited one is read anew."""
+    return Taxonomy.read(path, "edges" if columns else None, **dict(columns))

@@ -22,11 +22,11 @@ _MISSING_NEGATIVES = frozenset({-1, -7, -8, -9, -77, -88, -99, -999, -9999, -999
 _MISSING_NINES = frozenset({99, 999, 9999, 99999, 999999})
 
 _AMOUNT = r"(\d+(?:\.\d+)?)"
-_UNIT = r"\s*(?:years?|months?|days?|hours?|kg|cm)?\W*"
-_RANGE = re.compile(rf"\W*{_AMOUNT}\s*(?:-|–|to|,|;|:)\s*\d+(?:\.\d+)?{_UNIT}")
+_UNIT = r"\s*+(?:years?|months?|days?|hours?|kg|cm)?+\W*+"  # possessive: no text of any length takes long
+_RANGE = re.compile(rf"\W*+{_AMOUNT}\s*+(?:-|–|to|,|;|:)\s*+\d+(?:\.\d+)?{_UNIT}")
 _BELOW = re.compile(rf"(?:<=?|≤|under|below|less than|up to)\s*{_AMOUNT}{_UNIT}")
 _ABOVE = re.compile(
-    rf"(?:>=?|≥|over|above|more than)?\s*{_AMOUNT}\s*(?:\+|(?:and|or) (?:over|older|more|above))?{_UNIT}"
+    rf"(?:>=?|≥|over|above|more than)?\s*+{_AMOUNT}\s*+(?:\+|(?:and|or) (?:over|older|more|above))?+{_UNIT}"
 )
 
 

@@ -220,10 +220,10 @@ def encode(array: Any) -> tuple[NDArray[np.int32], Any]:
     if isinstance(array.type, pa.BaseExtensionType):
         array = array.cast(array.type.storage_type)
     chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-    if not types.is_dictionary(chunked.type):
-        chunked = chunked.dictionary_encode()
+    is_coded = types.is_dictionary(chunked.type)
+    chunked = chunked.unify_dictionaries() if is_coded else chunked.dictionary_encode()  # one dictionary for all chunks
     if chunked.num_chunks == 0:
         return np.empty(0, np.int32), pa.array([], chunked.type.value_type)
-    coded = chunked.unify_dictionaries().combine_chunks()
-    codes = coded.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes, coded.dictionary
+    indices = pa.chunked_array([chunk.indices for chunk in chunked.chunks]).combine_chunks()
+    codes = indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes, chunked.chunk(0).dictionary

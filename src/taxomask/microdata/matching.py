@@ -20,10 +20,11 @@ from ..errors import TaxonomyError
 from ..taxonomy import Match, Taxonomy
 from .attribute import BUILTIN, shipped
 
-__all__ = ["Evidence", "find_taxonomy"]
+__all__ = ["Evidence", "by_chance", "find_taxonomy"]
 
 COVERAGE = 0.95  # of distinct values and of cells
 BITS = 16.0  # how much likelier the values are if they are codes than if they are look-alikes: 2 ** 16 times
+DOUBTFUL = 0.2  # the share of look-alikes that map beyond which a match may be one by chance
 LOOKED_AT_FIRST = 300  # distinct values, before the rest is looked up
 NORMALIZE: tuple[tuple[str, ...], ...] = ((), ("zeros:3",), ("zeros:3", "dots"), ("dots",))
 MATCHES: tuple[Match, ...] = ("id", "code")
@@ -93,6 +94,24 @@ def find_taxonomy(texts: Sequence[str], counts: NDArray[np.int64]) -> Evidence |
         if evidence.convincing and (best is None or evidence.bits > best.bits):
             best = evidence
     return best
+
+
+def by_chance(
+    texts: Sequence[str], taxonomy: Taxonomy, match: Match = "id", normalize: tuple[str, ...] = ()
+) -> tuple[float, bool]:
+    """The share of look-alikes that a taxonomy knows, and whether values may be known to it by chance alone.
+
+    >>> share, doubtful = by_chance([str(number) for number in range(150, 190)], shipped("icd9cm"))
+    >>> share > 0.8, doubtful
+    (True, True)
+    """
+    first = [texts[i] for i in np.unique(np.linspace(0, len(texts) - 1, LOOKED_AT_FIRST).astype(int))] if texts else []
+    if not first:
+        return 0.0, False
+    decoys = look_alikes(first)
+    share = float((_known(taxonomy, decoys, match, normalize).sum() + 1) / (len(decoys) + 2))
+    known = _known(taxonomy, texts, match, normalize)
+    return share, share > DOUBTFUL and _bits(int(known.sum()), len(texts), share) < BITS
 
 
 def look_alikes(texts: Sequence[str]) -> list[str]:

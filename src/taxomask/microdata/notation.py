@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 __all__ = ["NUMBER", "DateNotation", "Notation", "NumberNotation", "find_notation", "notation", "tidy"]
 
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 Array: TypeAlias = Any  # pyarrow.Array
 _SPACES = "\u00a0\u202f\u2009\u2007"
 _EXAMPLE = re.compile(

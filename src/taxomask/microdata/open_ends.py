@@ -18,6 +18,7 @@ _BODY = r"([^A-Za-z<>≤≥=+]*[0-9][^A-Za-z<>≤≥=+]*)"
 _BELOW = re.compile(rf"(<=?|≤|under|below|less than|up to|unter|moins de|menos de)\s*{_BODY}", re.IGNORECASE)
 _ABOVE = re.compile(rf"(>=?|≥|over|above|more than|über|plus de|más de)\s*{_BODY}", re.IGNORECASE)
 _MORE = re.compile(rf"{_BODY}\s*(\+|(?:and|or) (?:over|older|more|above)|und (?:älter|mehr))", re.IGNORECASE)
+_LONGEST = 60  # characters; in a longer text these patterns would look for an end for ages
 _CLOSED = ("<=", "≤", "up to", ">=", "≥")
 
 
@@ -59,6 +60,8 @@ def open_end(text: str, notation: Notation | None = None) -> OpenEnd | None:
     (90.0, False, None)
     """
     plain = text.strip()
+    if len(plain) > _LONGEST:
+        return None
     for pattern, upper in ((_BELOW, False), (_ABOVE, True)):
         if found := pattern.fullmatch(plain):
             limit = _number(found[2], notation)

@@ -47,6 +47,15 @@ class Resolution:
     unit: int = 1
     held: str = "float64"
 
+    def with_(self, other: Resolution) -> Resolution:
+        """The coarser one of those that hold the numbers of two parts of a column.
+
+        >>> Resolution(decimals=2).with_(Resolution(decimals=4)).decimals
+        4
+        """
+        decimals = None if self.decimals is None or other.decimals is None else max(self.decimals, other.decimals)
+        return Resolution(decimals, min(self.unit, other.unit), self.held)
+
     def rounded(self, values: Float, low: Float | float = -np.inf, high: Float | float = np.inf) -> Float:
         """Each number as the nearest one of these, or the nearest on its side of a limit, where this one lies beyond.
 

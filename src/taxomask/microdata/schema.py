@@ -16,7 +16,7 @@ from .._support.showing import few, line, view
 from .._support.spelling import listing, spell
 from ..errors import SchemaError, did_you_mean
 from ..taxonomy import FromColumns, Level, Taxonomy
-from .attribute import BUILTIN, Attribute, Kind, Role, Source, values_in_words
+from .attribute import BUILTIN, Attribute, Kind, Role, Source, TaxonomyFile, values_in_words
 from .yaml_file import read_yaml
 
 if TYPE_CHECKING:
@@ -461,6 +461,8 @@ def _weighted(item: Any, folder: Path) -> Any:
 
 
 def _located(source: Any, folder: Path) -> Any:
+    if isinstance(source, dict) and isinstance(source.get("file"), str):
+        return {**source, "file": folder / source["file"]}
     return folder / source if isinstance(source, str) and source not in BUILTIN else source
 
 
@@ -498,6 +500,8 @@ def _short(number: float) -> float:
 def _source_name(attribute: Attribute, source: Source, folder: Path) -> Any:
     if isinstance(source, FromColumns):
         return source.to_dict()
+    if isinstance(source, TaxonomyFile):
+        return {"file": _source_name(attribute, source.path, folder), **dict(source.columns)}
     if isinstance(source, Path):
         base, target = folder.resolve(), source.resolve()
         return target.relative_to(base).as_posix() if target.is_relative_to(base) else target.as_posix()

@@ -8,7 +8,9 @@ from typing import Any
 
 from ..errors import SchemaError
 
-__all__ = ["read_yaml"]
+__all__ = ["check_size", "read_yaml"]
+
+DEEPEST, MOST = 40, 1_000_000  # levels and values of what is read: aliases make a few lines as large as one likes
 
 
 def read_yaml(path: Path) -> Any:
@@ -22,7 +24,7 @@ def read_yaml(path: Path) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         raise SchemaError(f"{path} cannot be read: {error}.", hint="It must be a text file in UTF-8.") from None
     try:
-        return yaml.load(text, Loader=_loader())
+        content = yaml.load(text, Loader=_loader())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
@@ -32,6 +34,32 @@ def read_yaml(path: Path) -> Any:
         ) from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise SchemaError(f"{path} is not a YAML file: {error}.", hint="Check the file in an editor.") from None
+    try:
+        check_size(content)
+    except SchemaError as error:
+        raise SchemaError(f"{path}: {error.message}", hint=error.hint) from None
+    return content
+
+
+def check_size(content: Any) -> None:
+    """Refuse lists and mappings that hold themselves, lie too deep in each other, or stand for too many values."""
+    if _extent(content, 0, {})[0] > MOST:
+        raise SchemaError(f"there are more than {MOST:,} values.", hint="Write what is meant without aliases (*name).")
+
+
+def _extent(value: Any, depth: int, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """How many values there are in a value, aliases written out, and how many levels."""
+    if not isinstance(value, dict | list):
+        return 1, 0
+    if id(value) not in known and depth <= DEEPEST:
+        inside = [_extent(one, depth + 1, known) for one in (value.values() if isinstance(value, dict) else value)]
+        count, levels = 1 + sum(one[0] for one in inside), 1 + max((one[1] for one in inside), default=0)
+        known[id(value)] = count, levels
+    if id(value) not in known or depth + known[id(value)][1] > DEEPEST:
+        raise SchemaError(
+            f"a list or mapping holds itself, or lies more than {DEEPEST} levels deep.", hint="Write it plainly."
+        )
+    return known[id(value)]
 
 
 @lru_cache(maxsize=1)

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from operator import add
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..engines import Engine
 from ..errors import PromiseError
 from ..methods import Check, Masked, Promise
-from ..methods._kept import differs, released_column, released_on
+from ..methods._kept import differs, missing_elsewhere, released_column, released_on
+from ..methods._runs import Runs, combined_on, runs_of
 from ..methods.base import Promised, check
 from ..microdata import Column, Microdata
 from ..microdata.combinations import numbered
@@ -56,7 +58,7 @@ def check_release(
     following = [(masked.data, released, name) for name in masked.data.following]
     belonging = engine.map(_belonging, following, "checking")
     leaks = leak_checks(engine, data, released, masked.data, changed, terms, linked=masked.linked)
-    gaps = engine.run(_missing, data, released, names, what="checking") if masked.linked else ()
+    gaps = _missing_on(engine, data, released, names) if masked.linked else ()
     found = _promises(engine, data, released, masked, promises)
     return Found((*common, *belonging, *leaks.checks, *gaps, *found), changed, leaks.accepted, leaks.findings)
 
@@ -125,6 +127,36 @@ def _common(
     )
 
 
+def _missing_on(engine: Engine, data: Microdata, released: Frame, names: tuple[str, ...]) -> tuple[Check, ...]:
+    """The same as `_missing`, in chunks where the table is long."""
+    if not engine.in_parts(data.n) or released.n != data.n or data.units is not None:
+        checks: tuple[Check, ...] = engine.run(_missing, data, released, names, what="checking")
+        return checks
+    columns = {name: one for name, one in data.columns.items() if name in released.names}
+    gaps = {name: engine.fold(_gaps, add, [one], what="checking") for name, one in columns.items()}
+    kept = [name for name in names if gaps.get(name) and not _filled_on(engine, data, released, name)]
+    if not kept:
+        return ()
+    others = [name for name in columns if name not in names and gaps[name]]
+    codes = [engine.each(_gone, [columns[name]], what="checking") for name in (*kept, *others)]
+    keys = engine.sort(combined_on(engine, codes), "checking")
+    return (_fingerprint(kept, engine.fold(runs_of, Runs.then, [keys], what="checking").alone, data.n, data.unit),)
+
+
+def _filled_on(engine: Engine, data: Microdata, released: Frame, name: str) -> int:
+    """How many cells of a column are missing in one version of it only."""
+    both = data.columns[name], released_on(engine, released, data, name)
+    return engine.fold(missing_elsewhere, add, both, what="checking")
+
+
+def _gaps(column: Column) -> int:
+    return int(column.missing.sum())
+
+
+def _gone(column: Column) -> NDArray[np.int32]:
+    return column.missing.astype(np.int32)
+
+
 def _missing(data: Microdata, released: Frame, names: tuple[str, ...]) -> tuple[Check, ...]:
     """Which cells are missing may be a fingerprint: how many records stand alone by it, where the method kept it."""
     if released.n != data.n:
@@ -142,13 +174,15 @@ def _missing(data: Microdata, released: Frame, names: tuple[str, ...]) -> tuple[
     units = data.units
     alone = class_owners(pattern, units)[pattern] == 1
     found, whole = (alone.sum(), data.n) if units is None else (len(np.unique(units[alone])), len(np.unique(units)))
-    return (
-        Check(
-            f"cells of {', '.join(kept)} that were missing are missing, and no others",
-            True,
-            f"whoever knows which cells were missing finds {found:,} of {whole:,} {data.unit} by that alone, "
-            f"{100 * found / whole:.2g} %",
-        ),
+    return (_fingerprint(list(kept), int(found), whole, data.unit),)
+
+
+def _fingerprint(kept: Sequence[str], found: int, whole: int, unit: str) -> Check:
+    return Check(
+        f"cells of {', '.join(kept)} that were missing are missing, and no others",
+        True,
+        f"whoever knows which cells were missing finds {found:,} of {whole:,} {unit} by that alone, "
+        f"{100 * found / whole:.2g} %",
     )
 
 
@@ -167,7 +201,7 @@ def _texts(frame: Frame, name: str) -> list[str]:
     """The cells of a column as texts; nothing is an empty one."""
     if name not in frame.names:
         return []
-    codes, texts = texts_of(frame, name)
+    codes, texts, _ = texts_of(frame, name)
     listed = [*(text or "" for text in texts.to_pylist()), ""]
     return [listed[code] for code in codes.tolist()]
 

@@ -26,12 +26,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import Microdata
+from ..microdata.distinct import Distinct
 from ..microdata.frames import Frame
-from .seen import Seen, seen, texts_of
+from .seen import Seen, distinct_in, seen, texts_in, word_characters
 from .telling import same_number
 from .twins import Finding, percent
 
-__all__ = ["Identifier", "held_in", "identifier_of"]
+__all__ = [
+    "ANYWHERE",
+    "FEW",
+    "LEAST",
+    "MANY",
+    "NEARLY",
+    "Identifier",
+    "InRow",
+    "Spelled",
+    "as_number_or_parts",
+    "beyond_chance",
+    "given_out",
+    "goes_with",
+    "held_in",
+    "identifier_of",
+    "new_in",
+    "spread_of",
+    "stand_in",
+]
 
 FEW = 10  # different values up to which columns may go one to one by chance
 LEAST = 4  # hits beyond chance that are not yet a finding
@@ -73,21 +92,60 @@ class Identifier:
 def identifier_of(data: Microdata, name: str) -> Identifier:
     """An identifier of a table as it was."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    codes, texts = texts_of(data.frame, name)
-    whole = _letters_and_digits(texts)
-    letters = 2 * (pc.sum(pc.match_substring_regex(whole, "[^0-9]")).as_py() or 0) > len(whole)
-    longest = pc.utf8_trim_whitespace(_runs(texts))
-    if pc.any(pc.match_substring(longest, " ")).as_py():
-        longest = pa.array([_longest(runs) for runs in longest.to_pylist()], pa.large_string())
-    places = pa.array(codes[data.rows], mask=codes[data.rows] < 0)
-    table = pa.table({"whole": whole.take(places), "digits": longest.take(places)})
+    found = Spelled.of(data.frame, name)
+    table = pa.table(found.at(data.rows))
     column = seen(data.frame, name).take(data.rows)
     numbers = column.numbers
     if numbers is None:
         numbers = table["digits"].cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
-    return Identifier(column, table, numbers, letters)
+    return Identifier(column, table, numbers, found.letters)
+
+
+@dataclass(frozen=True, eq=False)
+class Spelled:
+    """The values of a column: letters and digits, and runs of digits, of each; the value of each row."""
+
+    codes: NDArray[np.int32]
+    whole: Array
+    runs: Array
+
+    @classmethod
+    def of(cls, frame: Frame, name: str) -> Spelled:
+        """A column of a table."""
+        return cls.from_distinct(distinct_in(frame, name))
+
+    @classmethod
+    def from_distinct(cls, distinct: Distinct) -> Spelled:
+        """The same, given its distinct values."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        codes, texts, whole_numbers = texts_in(distinct)
+        if not whole_numbers:
+            return cls(codes, _letters_and_digits(texts), _runs(texts))
+        digits = pc.utf8_ltrim(texts, "-")  # the same in a tenth of the time
+        space = pa.scalar(" ", pa.large_string())
+        return cls(codes, digits, pc.binary_join_element_wise(space, digits, space, pa.scalar("", pa.large_string())))
+
+    @property
+    def letters(self) -> bool:
+        """Whether most values have letters."""
+        import pyarrow.compute as pc
+
+        return bool(2 * (pc.sum(pc.match_substring_regex(self.whole, "[^0-9]")).as_py() or 0) > len(self.whole))
+
+    def at(self, rows: NDArray[np.int64] | None) -> dict[str, Array]:
+        """The letters and digits, and the longest run of digits, in some rows."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        longest = pc.utf8_trim_whitespace(self.runs)
+        if pc.any(pc.match_substring(longest, " ")).as_py():
+            longest = pa.array([_longest(runs) for runs in longest.to_pylist()], pa.large_string())
+        codes = self.codes if rows is None else self.codes[rows]
+        places = pa.array(codes, mask=codes < 0)
+        return {"whole": self.whole.take(places), "digits": longest.take(places)}
 
 
 def held_in(
@@ -99,8 +157,7 @@ def held_in(
     what stands in many records, such as a second spelling of a code that was left out, is not looked for in what the
     method made of that code.
     """
-    codes, texts = texts_of(released, column.name)
-    cells = _Cells(codes, _letters_and_digits(texts), _runs(texts))
+    cells = Spelled.of(released, column.name)
     found = []
     for one in identifiers:
         words = None
@@ -116,90 +173,107 @@ def held_in(
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """The cells of a column: letters and digits, and runs of digits, of each value; the value of each row."""
-
-    codes: NDArray[np.int32]
-    whole: Array
-    runs: Array
-
-    def with_number(self, numbers: Array) -> NDArray[np.intp]:
-        """The rows in whose cells one of these runs of digits stands."""
-        import pyarrow.compute as pc
-
-        runs = pc.split_pattern(pc.utf8_trim_whitespace(self.runs), "  ")
-        single = pc.list_flatten(runs)
-        known = pc.unique(numbers.filter(pc.is_in(numbers, pc.unique(single)))).drop_null()
-        there = pc.list_parent_indices(runs).filter(pc.is_in(single, known))
-        held = np.zeros(len(self.runs) + 1, dtype=bool)
-        held[there.to_numpy()] = True
-        return np.flatnonzero(held[self.codes])
-
-    def rows(self, texts: Array, rows: NDArray[np.intp]) -> list[str]:
-        """The text in some rows."""
-        listed = [*(NOTHING if text is None else text for text in texts.to_pylist()), NOTHING]
-        return [listed[code] for code in self.codes[rows].tolist()]
-
-
 # --------------------------------------------------------------------------------------- in the same row
 
 
-def _in_row(one: Identifier, cells: _Cells, name: str) -> str | None:
+def _in_row(one: Identifier, cells: Spelled, name: str) -> str | None:
     """Whether the identifier stands in the cell, beyond chance."""
     if len(cells.whole) <= LEAST:
         return None
     n = len(cells.codes)
-    tests = []
-    if one.letters:
-        wanted = [text if text is not None and len(text) > 2 else "\0\0" for text in one.spelled["whole"].to_pylist()]
-        tests.append(_Test(np.arange(n), wanted, cells.rows(cells.whole, np.arange(n))))
-    rows = cells.with_number(one.spelled["digits"])
-    if len(rows):
-        digits = [f" {text} " if text is not None else "\0\0" for text in one.spelled["digits"].to_pylist()]
-        tests.append(_Test(rows, digits, cells.rows(cells.runs, rows)))
-    hits = _hits(tests, n, 0)
+    rows = InRow.of(one.spelled, one.letters, cells)
+    hits = rows.hits(0)
     if hits <= LEAST:
         return None
-    chance = float(np.mean([_hits(tests, n, max(n * part // MOVES, 1)) for part in range(1, MOVES)]))
+    return beyond_chance(one.name, name, hits, rows.by_chance(), n)
+
+
+def beyond_chance(of: str, name: str, hits: int, moved: Sequence[int], n: int) -> str | None:
+    """What to say of an identifier that stands in so many of n records, and in so many of rows moved against each
+    other; None if that may be chance."""
+    chance = float(np.mean(moved))
     if hits - chance <= LEAST + 4 * np.sqrt(chance):
         return None
-    return f"{one.name} stands in {name} in {percent(hits / n)} of the records, and in {percent(chance / n)} by chance"
+    return f"{of} stands in {name} in {percent(hits / n)} of the records, and in {percent(chance / n)} by chance"
+
+
+def as_number_or_parts(one: Identifier, released: Frame, column: Seen) -> str | None:
+    """Whether a column is the identifier + c or × c, or has digits of it."""
+    return _as_number(one, column) or _in_parts(one, Spelled.of(released, column.name), column.name)
 
 
 @dataclass(frozen=True, eq=False)
-class _Test:
-    """What is wanted in each record, and the texts of the rows in which it may stand."""
+class InRow:
+    """Looks for an identifier in the cells of a column, row by row.
 
-    rows: NDArray[np.intp]
-    wanted: list[str]
+    Letters and digits as they stand in each row, of identifiers with letters; and numbers: that of the digits of the
+    identifier in each row, those of the runs of digits of each value, one after the other, and the value of each row.
+    """
+
+    wanted: list[str] | None
     texts: list[str]
+    digits: NDArray[np.int32]
+    runs: tuple[tuple[NDArray[np.intp], NDArray[np.int32]], ...]
 
-    def hits(self, moved: int) -> NDArray[np.intp]:
-        """The rows in which it stands, identifiers moved by some rows."""
-        places = ((self.rows + moved) % len(self.wanted)).tolist()
-        there = (self.wanted[place] in text for place, text in zip(places, self.texts, strict=True))
-        return self.rows[np.fromiter(there, bool, len(places))]
+    @classmethod
+    def of(cls, spelled: Any, letters: bool, cells: Spelled) -> InRow:
+        """``spelled`` is a table of the identifier, as in `Identifier`."""
+        import pyarrow.compute as pc
+
+        wanted, texts = None, []
+        if letters:
+            wanted = [text if text is not None and len(text) > 2 else "\0\0" for text in spelled["whole"].to_pylist()]
+            listed = [*(NOTHING if text is None else text for text in cells.whole.to_pylist()), NOTHING]
+            texts = [listed[code] for code in cells.codes.tolist()]
+        runs = pc.split_pattern(pc.utf8_trim_whitespace(cells.runs), "  ")
+        single, lengths = pc.list_flatten(runs), pc.list_value_length(runs).fill_null(0).to_numpy()
+        sought = spelled["digits"].combine_chunks()
+        known = pc.unique(sought.filter(pc.is_in(sought, single))).drop_null()
+        digits, numbers = (
+            pc.index_in(some, known).fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+            for some in (sought, single)
+        )
+        first = np.append(np.cumsum(lengths) - lengths, 0)
+        many = np.append(lengths, 0)[cells.codes]
+        first = first[cells.codes]
+        found = []
+        for place in range(int(many.max(initial=0))):
+            rows = np.flatnonzero(many > place)
+            number = numbers[first[rows] + place]
+            there = number >= 0
+            found.append((rows[there], number[there]))
+        return cls(wanted, texts, digits, tuple(found))
+
+    def hits(self, moved: int) -> int:
+        """In how many rows the identifier stands, identifiers moved by some rows."""
+        digits = np.roll(self.digits, -moved)
+        found = np.zeros(len(digits), dtype=bool)
+        for rows, number in self.runs:
+            found[rows[digits[rows] == number]] = True
+        if self.wanted is not None:
+            beside = zip(self.wanted[moved:] + self.wanted[:moved], self.texts, strict=True)
+            found |= np.fromiter((wanted in text for wanted, text in beside), bool, len(digits))
+        return int(found.sum())
+
+    def by_chance(self) -> list[int]:
+        """The same with rows that do not belong together."""
+        n = len(self.digits)
+        return [self.hits(max(n * part // MOVES, 1) % max(n, 1)) for part in range(1, MOVES)]
 
 
-def _hits(tests: Sequence[_Test], n: int, moved: int) -> int:
-    """In how many rows one of the tests finds what is wanted."""
-    found = np.zeros(n, dtype=bool)
-    for test in tests:
-        found[test.hits(moved)] = True
-    return int(found.sum())
-
-
-def _in_parts(one: Identifier, cells: _Cells, name: str) -> str | None:
+def _in_parts(one: Identifier, cells: Spelled, name: str) -> str | None:
     """Whether the digits of a cell are a part of those of the identifier, forwards, backwards or as a date."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     n = len(cells.codes)
     rows = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))
-    spelled = [_orders(text) for text in _digits(cells.whole).to_pylist()]
-    if sum(map(bool, spelled)) <= LEAST:
+    digits = _digits(cells.whole)
+    if (pc.sum(pc.greater_equal(pc.utf8_length(digits), 3)).as_py() or 0) <= LEAST:
         return None
     wanted = _digits(one.spelled["whole"].combine_chunks().take(rows)).to_pylist()
-    parts = [*spelled, ()]
-    texts = [parts[code] for code in cells.codes[rows].tolist()]
+    some = cells.codes[rows]
+    texts = [_orders(text) for text in digits.take(pa.array(some, mask=some < 0)).to_pylist()]
 
     def hits(moved: int) -> int:
         beside = zip(texts, wanted[moved:] + wanted[:moved], strict=True)
@@ -254,19 +328,33 @@ def _one_to_one(one: Identifier, column: Seen) -> str | None:
         return None
     counts = np.bincount(column.codes[present], minlength=column.size)
     alone = float((counts[column.codes[present]] == 1).mean())
-    if alone < NEARLY or (column.numbers is not None and not _numbered(column.numbers[present], counts)):
+    spread = None if column.numbers is None else spread_of(column.numbers[present])
+    if alone < NEARLY or not (spread is None or given_out(records, spread, counts)):
         return None
-    return f"{column.name} goes one to one with {one.name} in {percent(alone)} of the records that have both"
+    return goes_with(column.name, one.name, alone)
+
+
+def goes_with(name: str, of: str, alone: float) -> str:
+    """What to say of a column that goes one to one with an identifier."""
+    return f"{name} goes one to one with {of} in {percent(alone)} of the records that have both"
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # numbers may be as large as they come
-def _numbered(numbers: NDArray[np.float64], counts: NDArray[np.intp]) -> bool:
-    """Whether fewer whole numbers repeat than if they were drawn from their range: they were given out one by one."""
+def spread_of(numbers: NDArray[np.float64]) -> float:
+    """How many whole numbers there are in the range of some."""
+    return float(np.nanmax(numbers) - np.nanmin(numbers)) + 1
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def given_out(n: int, spread: float, counts: NDArray[np.intp], share: float = 1.0) -> bool:
+    """Whether fewer of n whole numbers repeat than if they were drawn from their range: they were given out one by one.
+
+    ``counts`` tell how often each stands, or each of a share of them.
+    """
     from scipy.stats import poisson
 
-    n, spread = len(numbers), float(np.nanmax(numbers) - np.nanmin(numbers)) + 1
     repeated = int((counts * (counts - 1) // 2).sum())
-    return bool(poisson.cdf(repeated, n * (n - 1) / 2 / spread) < 1e-4)
+    return bool(poisson.cdf(repeated, share * n * (n - 1) / 2 / spread) < 1e-4)
 
 
 # --------------------------------------------------------------------------------------- anywhere
@@ -286,10 +374,20 @@ def _anywhere(data: Microdata, one: Identifier, whole: Array, name: str) -> str 
     if not len(there):
         return None
     if len(there) > LEAST and len(there) >= ANYWHERE * len(known):
-        return f"{percent(len(there) / len(known))} of the values of {one.name} stand in {name}"
-    before = pc.unique(_letters_and_digits(texts_of(data.frame, name)[1])).drop_null()
+        return stand_in(one.name, name, len(there) / len(known))
+    before = pc.unique(Spelled.of(data.frame, name).whole).drop_null()
     new = pc.sum(pc.invert(pc.is_in(there, before)).cast(pa.int64())).as_py() or 0
-    return f"{new:,} of the values of {one.name} stand in {name}, and did not before" if new else None
+    return new_in(one.name, name, new) if new else None
+
+
+def stand_in(of: str, name: str, share: float) -> str:
+    """What to say of a column in which this share of the values of an identifier stands."""
+    return f"{percent(share)} of the values of {of} stand in {name}"
+
+
+def new_in(of: str, name: str, new: int) -> str:
+    """The same of values that did not stand there."""
+    return f"{new:,} of the values of {of} stand in {name}, and did not before"
 
 
 # --------------------------------------------------------------------------------------- spelling
@@ -299,7 +397,8 @@ def _letters_and_digits(texts: Array) -> Array:
     """Texts in lower case, without all that is neither letter nor digit; none instead of an empty one."""
     import pyarrow.compute as pc
 
-    found = pc.replace_substring_regex(pc.utf8_lower(texts), r"[^\pL\pN]+", "")
+    found = pc.utf8_lower(texts)
+    found = pc.replace_substring_regex(found, f"[^{word_characters(found)}]+", "")
     return pc.if_else(pc.equal(found, ""), None, found)
 
 

@@ -17,8 +17,9 @@ from ..microdata import Microdata
 from ..microdata.frames import Frame
 from .accept import Accepted
 from .identifiers import held_in, identifier_of
+from .long_leaks import look_for_leaks
 from .seen import Seen, seen
-from .singled_out import pair_alone, singled_out, widest_pairs
+from .singled_out import SingledOut, pair_alone, singled_out, widest_pairs
 from .telling import ENOUGH
 from .twins import Finding, Told, counted, pairs_to_try, told_by
 
@@ -84,40 +85,127 @@ def leak_checks(
     names = [name for name in released.names if name in schema and name not in schema.identifiers]
     protected = [name for name in names if changed.get(name)]
     following = [name for name in schema.following(protected) if name in names]
-    columns: list[Seen] = engine.map(seen, [(released, name) for name in names], "looking for leaks")
-    by_name = dict(zip(names, columns, strict=True))
-    same = [by_name[name] for name in names if name not in protected and name not in following]
-
-    identifiers = engine.map(identifier_of, [(data, name) for name in schema.identifiers], "looking for identifiers")
-    items = [(data, released, column, identifiers, linked, column in same) for column in columns if identifiers]
-    held = [one for found in engine.map(held_in, items, "looking for identifiers") for one in found]
-
-    pairs, left_out = pairs_to_try(same)
-    targets = [*schema.identifiers, *protected] if linked and same else []
+    targets = [*schema.identifiers, *protected] if linked and set(names) - {*protected, *following} else []
+    long = linked and released.n > engine.chunk and data.units is None
+    look = _in_chunks if long else _in_one_piece
+    looked = look(engine, data, released, masked, _Columns(names, protected, following, targets), linked, terms)
+    held, told, single, same = looked.held, looked.told, looked.single, looked.same
     known = {(one.columns, one.of) for one in held}
-    told: list[Told] = engine.map(told_by, [(data, masked, name, same, pairs) for name in targets], "looking for twins")
     twins = [one for found in told for one in found.findings if (one.columns, one.of) not in known]
 
-    two = widest_pairs(same)
-    people, unit = (data.units, data.unit) if linked else (None, "records")
-    alone = engine.map(pair_alone, [(same[a], same[b], people) for a, b in two], "counting who is alone")
-    rest = [by_name[name] for name in names if name in protected or name in following]
-    single = engine.run(singled_out, same, rest, two, alone, people, unit, what="counting who is alone")
-
     judged = []
-    sought = [one.name for one in identifiers if linked or one.letters]
-    groups = [one.name for one in identifiers if one.repeats and one.name in sought] if len(same) < len(names) else []
+    sought = looked.sought
+    groups = [name for name in looked.groups if name in sought] if len(same) < len(names) else []
     if sought:
-        judged.append(_judged(NO_IDENTIFIER, held, terms, _where_looked(sought, names, groups, linked)))
+        where = _where_looked(sought, names, groups, linked) + looked.of_identifiers
+        judged.append(_judged(NO_IDENTIFIER, held, terms, where))
     if targets:
-        judged.append(_judged(NO_TWIN, twins, terms, _how_looked(targets, same, pairs, left_out, told)))
+        how = _how_looked(targets, same, looked.pairs, looked.left_out, told) + looked.of_twins
+        judged.append(_judged(NO_TWIN, twins, terms, how))
     counted = Check(COUNTED, True, str(single))
     if terms.singled_out is not None:
-        promise = f"at most {terms.singled_out:.4g} of the {unit} are alone by the columns released as they are"
+        promise = f"at most {terms.singled_out:.4g} of the {single.unit} are alone by the columns released as they are"
         counted = Check(promise, single.as_they_are <= terms.singled_out, str(single))
     used = [entry for entry in terms.accept if any(entry in accepted for _, accepted in judged)]
     found = [one for one in (*held, *twins) if not any(entry.covers(one.columns) for entry in terms.accept)]
     return Leaks((*(check for check, _ in judged), counted), tuple(used), tuple(found))
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The released columns, those that were protected, those that follow them, and what may be told by the others."""
+
+    names: Sequence[str]
+    protected: Sequence[str]
+    following: Sequence[str]
+    targets: Sequence[str]
+
+    @property
+    def same(self) -> list[str]:
+        """Those that are released as they are."""
+        return [name for name in self.names if name not in self.protected and name not in self.following]
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """What was found and what was looked at; the texts tell what was not looked at in all records."""
+
+    held: Sequence[Finding]
+    told: Sequence[Told]
+    single: SingledOut
+    same: Sequence[Seen]
+    pairs: Sequence[tuple[int, int]]
+    left_out: int
+    sought: Sequence[str]
+    groups: Sequence[str]
+    of_identifiers: str = ""
+    of_twins: str = ""
+
+
+def _in_one_piece(
+    engine: Engine,
+    data: Microdata,
+    released: Frame,
+    masked: Microdata,
+    which: _Columns,
+    linked: bool,
+    terms: Terms,
+) -> _Looked:
+    """Whole columns are looked at."""
+    identified = data.schema.identifiers
+    columns: list[Seen] = engine.map(seen, [(released, name) for name in which.names], "looking for leaks")
+    by_name = dict(zip(which.names, columns, strict=True))
+    same = [by_name[name] for name in which.same]
+
+    identifiers = engine.map(identifier_of, [(data, name) for name in identified], "looking for identifiers")
+    items = [(data, released, column, identifiers, linked, column in same) for column in columns if identifiers]
+    held = [one for found in engine.map(held_in, items, "looking for identifiers") for one in found]
+
+    pairs, left_out = pairs_to_try(same)
+    sought_by = [(data, masked, name, same, pairs) for name in which.targets]
+    told: list[Told] = engine.map(told_by, sought_by, "looking for twins")
+
+    two = widest_pairs(same)
+    people, unit = (data.units, data.unit) if linked else (None, "records")
+    alone = engine.map(pair_alone, [(same[a], same[b], people) for a, b in two], "counting who is alone")
+    rest = [by_name[name] for name in which.names if name in which.protected or name in which.following]
+    single = engine.run(singled_out, same, rest, two, alone, people, unit, what="counting who is alone")
+    sought = [one.name for one in identifiers if linked or one.letters]
+    groups = [one.name for one in identifiers if one.repeats]
+    return _Looked(held, told, single, same, pairs, left_out, sought, groups)
+
+
+def _in_chunks(
+    engine: Engine,
+    data: Microdata,
+    released: Frame,
+    masked: Microdata,
+    which: _Columns,
+    linked: bool,
+    terms: Terms,
+) -> _Looked:
+    """Columns are looked at in chunks."""
+    exact = terms.singled_out is not None
+    found = look_for_leaks(engine, data, released, masked, which.names, which.same, which.targets, exact=exact)
+    of_identifiers = of_twins = ""
+    if found.sample < data.n:
+        some = f"{found.sample:,} of {data.n:,} records"
+        of_identifiers = f"; + c, × c and parts of digits were looked for in {some}"
+        of_twins = f"; looked at {some}"
+    if found.thinned:
+        of_identifiers += f"; of {', '.join(found.thinned)} only some values were looked for in other rows"
+    return _Looked(
+        found.held,
+        found.told,
+        found.single,
+        found.same,
+        found.pairs,
+        found.left_out,
+        data.schema.identifiers,
+        found.groups,
+        of_identifiers,
+        of_twins,
+    )
 
 
 def _judged(promise: str, findings: Sequence[Finding], terms: Terms, looked: str) -> tuple[Check, list[Accepted]]:

@@ -137,7 +137,7 @@ def _decoded(data: Microdata, name: str, order: NDArray[Any] | None = None, dtyp
     field, column = table.schema.field(0), table.column(0)
     del table
     if pa.types.is_string(plain_type(column.type)) and not pa.types.is_dictionary(column.type):
-        coded = column.dictionary_encode().unify_dictionaries()
+        coded = column.dictionary_encode()  # one dictionary for all chunks
         few = not coded.num_chunks or len(coded.chunk(0).dictionary) < len(coded) / _FEW
         column = coded if few else column
         del coded

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
 from .._support.spelling import spell
 from ..engines import Engine
@@ -19,7 +21,7 @@ from ..microdata import Microdata
 from ..microdata.files import Extra, Source
 from ..microdata.frames import Frame
 from ..microdata.numeric import is_text
-from .seen import values_in
+from .seen import values_in, word_characters
 
 __all__ = ["NO_RESIDUE", "OTHER_FORMAT", "residue_check"]
 
@@ -49,8 +51,8 @@ def residue_check(engine: Engine, data: Microdata, released: Frame, back: Source
     """
     extras = [one for one in dict.fromkeys(back.extras()) if one.text or one.kind == "hidden"]
     columns = [name for name in released.names if any(one.column == name for one in extras)]
-    values = [(released, name, [one.text for one in extras if one.column == name], False) for name in columns]
-    there = dict(zip(columns, engine.map(_among_cells, values, "looking for residue"), strict=True))
+    values = [(name, [one.text for one in extras if one.column == name], False) for name in columns]
+    there = dict(zip(columns, _in_all(engine, _among_cells, released, values), strict=True))
     found = [
         f"{one.where}: {one.text!r}"
         for one in extras
@@ -60,11 +62,13 @@ def residue_check(engine: Engine, data: Microdata, released: Frame, back: Source
     named = {name.lower() for name in back.names} | set(_labels(back, there))
     named |= {title.lower() for title in back.titles.values()} & {one.text.lower() for one in texts}
     names = [name for name in data.schema if name in data.frame.names]
-    sought = engine.map(_originals, [(data, name, texts) for name in names], "looking for residue")
+    schema = data.schema
+    asked = [(name, texts, name in schema.identifiers, _is_number(data, name)) for name in names if texts]
+    sought = _in_all(engine, _originals, data.frame, asked) or [set[str]() for _ in names]
     possible = {text for one in sought for text in one} | set(_labels(like, None))
-    kept = [(released, name, sorted(possible), True) for name in released.names if possible]
-    possible -= named.union(*engine.map(_among_cells, kept, "looking for residue"))
-    private = {text for name, one in zip(names, sought, strict=True) if name in data.schema.identifiers for text in one}
+    kept = [(name, sorted(possible), True) for name in released.names if possible]
+    possible -= named.union(*_in_all(engine, _among_cells, released, kept))
+    private = {text for name, one in zip(names, sought, strict=True) if name in schema.identifiers for text in one}
     for one in texts:
         wanted = possible & private if one.kind == "title" else possible
         found += [f"{one.where}: {text!r}" for text in _held(one, wanted)]
@@ -72,6 +76,15 @@ def residue_check(engine: Engine, data: Microdata, released: Frame, back: Source
     if extras:
         looked = f"looked at {len(extras):,} levels, labels, statistics and other texts that are no cells"
     return Check(NO_RESIDUE, not found, "; ".join(found[:_SHOWN]) if found else looked)
+
+
+def _in_all(engine: Engine, function: Any, frame: Frame, items: Sequence[tuple[Any, ...]]) -> list[set[str]]:
+    """What a function finds for each item in all rows of a table: in chunks, where no function should hold a column."""
+    parts = [frame]
+    if engine.in_parts(frame.n):
+        parts = [frame.part(start, stop) for start, stop in engine.parts(frame.n)]
+    found = engine.map(function, [(part, *item) for item in items for part in parts], "looking for residue")
+    return [set[str]().union(*found[place : place + len(parts)]) for place in range(0, len(found), len(parts))]
 
 
 def _labels(source: Source | None, there: dict[str, set[str]] | None) -> Iterator[str]:
@@ -87,25 +100,63 @@ def _among_cells(released: Frame, name: str, texts: Sequence[str], any_case: boo
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    cells = values_in(released, name)
+    cells = _numbers_among(released, name, texts)
+    cells = values_in(released, name) if cells is None else cells
     wanted = pa.array(texts, pa.large_string())
     return set(wanted.filter(pc.is_in(wanted, pc.utf8_lower(cells) if any_case else cells)).to_pylist())
 
 
-def _originals(data: Microdata, name: str, texts: Sequence[Extra]) -> set[str]:
+def _numbers_among(frame: Frame, name: str, texts: Sequence[str]) -> Any | None:
+    """The texts of those numbers in a column that some texts may be; None if it does not hold numbers.
+
+    There may be a number for every row, and to spell them all takes long.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = frame.arrow_type(name)
+    if kind is None or not (pa.types.is_integer(kind) or pa.types.is_float64(kind)):
+        return None
+    read = int if pa.types.is_integer(kind) else float
+    numbers = []
+    for text in texts:
+        with suppress(ValueError):
+            numbers.append(read(text))
+    numbers = [one for one in numbers if one == one]  # NaN is no value
+    try:
+        sought = pa.array(numbers, kind)
+    except (pa.ArrowInvalid, OverflowError):  # larger than any of them
+        return None
+    if not numbers:  # the column need not be read
+        return pa.array([], pa.large_string())
+    array = frame.arrow(name)
+    assert array is not None
+    return pc.unique(array.filter(pc.is_in(array, sought))).cast(pa.large_string()).drop_null()
+
+
+def _originals(frame: Frame, name: str, texts: Sequence[Extra], identifier: bool, is_number: bool) -> set[str]:
     """The original texts of a column that may stand in others, in small letters; of identifiers long numbers too."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = pc.utf8_trim_whitespace(pc.utf8_lower(values_in(data.frame, name, unused=True)))
-    identifier = name in data.schema.identifiers
+    whole = sorted({one.text.lower() for one in texts if one.kind == "said"})
+    words = sorted({word for one in texts for word in _WORD.findall(one.text.lower())})
+    numbers = None
+    if not identifier:
+        numbers = _numbers_among(frame, name, whole)  # not inside other texts
+    elif pa.types.is_integer(frame.arrow_type(name) or pa.null()):
+        numbers = _numbers_among(frame, name, [*whole, *words, *(f"-{word}" for word in words)])
+    values = pc.utf8_lower(values_in(frame, name, unused=True) if numbers is None else numbers)
+    values = pc.utf8_trim_whitespace(values)
     number = pc.match_substring_regex(values, r"^[-+0-9.,]*$")
     long = pc.greater_equal(pc.utf8_length(values), pc.if_else(number, DIGITS, LEAST))
-    whole = pa.array(sorted({one.text.lower() for one in texts if one.kind == "said"}), pa.large_string())
-    words = pa.array(sorted({word for one in texts for word in _WORD.findall(one.text.lower())}), pa.large_string())
-    first = pc.struct_field(pc.extract_regex(values, r"(?P<word>[\pL\pN_]+)"), "word")
-    fit = pc.and_(long, pc.is_in(first, words)) if identifier or not _is_number(data, name) else pc.less(long, long)
-    return set(values.filter(pc.or_(fit, pc.is_in(values, whole))).to_pylist())
+    first = pc.struct_field(pc.extract_regex(values, f"(?P<word>[{word_characters(values)}_]+)"), "word")
+    fit = (
+        pc.and_(long, pc.is_in(first, pa.array(words, pa.large_string())))
+        if identifier or not is_number
+        else pc.less(long, long)
+    )
+    return set(values.filter(pc.or_(fit, pc.is_in(values, pa.array(whole, pa.large_string())))).to_pylist())
 
 
 def _held(extra: Extra, wanted: Iterable[str]) -> list[str]:

@@ -18,8 +18,9 @@ from ..microdata.frames import Frame
 from ..microdata.notation import NUMBER, find_notation, notation, tidy
 from ..microdata.numeric import is_text
 from ..microdata.open_ends import open_end
+from .values import numbers_of
 
-__all__ = ["Seen", "seen", "texts_of", "values_in"]
+__all__ = ["Seen", "distinct_in", "seen", "texts_in", "texts_of", "value_numbers", "values_in"]
 
 _MOST = 0.9  # of the texts of a column that must be numbers: others mean that there is none
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -52,7 +53,7 @@ class Seen:
 
 def seen(frame: Frame, name: str) -> Seen:
     """A column of a table; an empty text is no value."""
-    distinct = _distinct(frame, name)
+    distinct = distinct_in(frame, name)
     found = _numbers(_array(distinct))
     numbers, measured = None, False
     if found is not None:
@@ -64,18 +65,30 @@ def seen(frame: Frame, name: str) -> Seen:
     return Seen(name, _compact(codes), numbers, measured)
 
 
-def texts_of(frame: Frame, name: str) -> tuple[NDArray[np.int32], Array]:
-    """The number of the value in each record, and the values as texts; lists and structures as what they hold."""
+def value_numbers(distinct: Distinct) -> NDArray[np.uint64]:
+    """A number of the value of each record (see `numbers_of`); an empty text is no value."""
+    return numbers_of(distinct, _array(distinct), _empty(distinct))
+
+
+def texts_of(frame: Frame, name: str) -> tuple[NDArray[np.int32], Array, bool]:
+    """The number of the value in each record, and the values as texts; lists and structures as what they hold.
+
+    The last says whether the values are whole numbers, so that nothing but digits and a sign is in the texts.
+    """
+    return texts_in(distinct_in(frame, name))
+
+
+def texts_in(distinct: Distinct) -> tuple[NDArray[np.int32], Array, bool]:
+    """The same, given the distinct values."""
     import pyarrow as pa
 
-    distinct = _distinct(frame, name)
     values = _array(distinct)
     try:
         if not isinstance(values, list) and not pa.types.is_binary(values.type):
-            return distinct.codes, values.cast(pa.large_string())
+            return distinct.codes, values.cast(pa.large_string()), pa.types.is_integer(values.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
-    return distinct.codes, pa.array(distinct.spellings, pa.large_string())
+    return distinct.codes, pa.array(distinct.spellings, pa.large_string()), False
 
 
 def values_in(frame: Frame, name: str, *, unused: bool = False) -> Array:
@@ -86,14 +99,14 @@ def values_in(frame: Frame, name: str, *, unused: bool = False) -> Array:
         frame.distinct(name)
     except DataError:
         return pa.array(sorted({text for value in frame.objects(name) for text in _leaves(value)}), pa.large_string())
-    codes, texts = texts_of(frame, name)
+    codes, texts, _ = texts_of(frame, name)
     return texts if unused else texts.take(pa.array(np.unique(codes[codes >= 0])))
 
 
 # --------------------------------------------------------------------------------------- values
 
 
-def _distinct(frame: Frame, name: str) -> Distinct:
+def distinct_in(frame: Frame, name: str) -> Distinct:
     """The distinct values of a column; of lists and structures, the texts of what they hold."""
     import pyarrow as pa
 
@@ -214,3 +227,11 @@ def _compact(codes: NDArray[np.int32]) -> NDArray[np.int32]:
     recode = np.full(len(used) + 1, -1, dtype=np.int32)
     recode[:-1][used] = np.arange(int(used.sum()), dtype=np.int32)
     return recode[codes]
+
+
+def word_characters(lower: Array) -> str:
+    """The characters of a pattern that are letters or digits of texts in lower case."""
+    import pyarrow.compute as pc
+
+    plain = pc.all(pc.string_is_ascii(lower), min_count=0).as_py()
+    return "a-z0-9" if plain else r"\pL\pN"  # the classes of all alphabets take 10 ms to compile, each time

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class SingledOut:
     """The share of records that are alone by the columns released as they are, by two of them, and by all columns.
 
     Where the schema names people or households (``unit``), the share of those who have a record that no other of them
-    shares.
+    shares. If ``share`` is below 1, they were estimated from this share of the combinations of values.
     """
 
     as_they_are: float
@@ -33,8 +33,12 @@ class SingledOut:
     columns: int
     pairs: int
     unit: str = "records"
+    share: float = 1.0
 
     def __str__(self) -> str:
+        if self.share < 1:
+            each = 1 / self.share
+            return f"about, by one of {each:,.0f} combinations of values: {replace(self, share=1.0)}"
         if not self.columns:
             return (
                 f"no column is released as it is; {percent(self.all_columns)} of the {self.unit} are alone by all "

@@ -86,12 +86,14 @@ def _likely(cells: NDArray[np.int32], views: Iterable[View]) -> bool:
     return any(one is not None and one.told >= LIKELY for one in tried)
 
 
-def pairs_to_try(columns: Sequence[Seen]) -> tuple[list[tuple[int, int]], int]:
+def pairs_to_try(columns: Sequence[Seen], records: int | None = None) -> tuple[list[tuple[int, int]], int]:
     """Pairs of columns whose values come together often enough to tell anything, and how many are not looked at.
 
-    Those with the fewest combinations come first; a pair with more combinations than records is left out.
+    Those with the fewest combinations come first; a pair with more combinations than records is left out. The records
+    are those of the columns, or more, if they are a sample of so many.
     """
     n = len(columns[0].codes) if columns else 0
+    n = n if records is None else min(records, np.iinfo(np.int32).max)  # combinations have a number each
     every = [(a, b) for b in range(len(columns)) for a in range(b) if columns[a].size > 1 and columns[b].size > 1]
     sizes = {(a, b): columns[a].size * columns[b].size for a, b in every}
     fit = sorted((pair for pair in every if sizes[pair] <= n), key=lambda pair: sizes[pair])[:MOST_PAIRS]

@@ -16,7 +16,7 @@ from ._xlsx import SHEET, workbook_extras, write_workbook
 from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, named, plain
 from .fragile import whole
 
-__all__ = ["FORMAT", "LARGEST"]
+__all__ = ["FORMAT", "LARGEST", "sheets_of"]
 
 _AGAIN = "Save it again as .xlsx."
 LARGEST = 1 << 30  # bytes of an unpacked workbook; a sheet is at most 1,048,576 rows long
@@ -61,10 +61,23 @@ class _Excel(Source):
         return self._read(columns).to_reader(rows)
 
 
+def sheets_of(path: Path) -> tuple[str, ...]:
+    """The sheets of a workbook that hold something."""
+    calamine = import_extra("python_calamine", "formats", "Reading Excel files")
+    with whole(path, "Excel", _AGAIN):
+        _check_size(path)
+        with calamine.CalamineWorkbook.from_path(str(path)) as book:
+            return _filled(book)
+
+
+def _filled(book: Any) -> tuple[str, ...]:
+    return tuple(name for name in book.sheet_names if book.get_sheet_by_name(name).height)
+
+
 def _chosen(path: Path, book: Any, wanted: str | None) -> tuple[str, tuple[str, ...]]:
     """The sheet to read, and all that hold something; never one of several that nobody chose."""
     names = list(book.sheet_names)
-    filled = tuple(name for name in names if book.get_sheet_by_name(name).height)
+    filled = _filled(book)
     if wanted is not None:
         if wanted not in names:
             raise DataError(f"{path} has no sheet {wanted!r}.", hint=did_you_mean(wanted, names))

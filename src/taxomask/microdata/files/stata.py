@@ -16,7 +16,7 @@ __all__ = ["FORMAT"]
 
 _VERSION = 14  # the first with UTF-8
 _LARGEST = 2_147_483_620  # larger integers are written as double numbers
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 class _Stata(StatisticalFile):
