@@ -18,7 +18,7 @@ from taxomask.microdata.files import read_table
 from taxomask.release import protect_on
 
 
-@pytest.fixture(params=["local", "two_workers"])
+@pytest.fixture(params=["local", pytest.param("two_workers", marks=pytest.mark.slow)])
 def workers(request: pytest.FixtureRequest) -> Workers:
     found: Workers = request.getfixturevalue(request.param)
     return found

@@ -60,7 +60,7 @@ class Damaging(Threads):
 
 
 @pytest.mark.parametrize("source", ["in.csv", pytest.param("in.parquet", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("apart", "times"), [(3, 1), pytest.param(1, 10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("apart", "times"), [(9, 1), pytest.param(1, 10, marks=pytest.mark.slow)])
 def test_a_bit_changes_in_any_intermediate_file_at_any_moment(
     tmp_path: Path, source: str, apart: int, times: int
 ) -> None:
@@ -86,7 +86,7 @@ def test_a_bit_changes_in_any_intermediate_file_at_any_moment(
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "bit"])
-@pytest.mark.parametrize("engine", ["local", "two_workers"])
+@pytest.mark.parametrize("engine", ["local", pytest.param("two_workers", marks=pytest.mark.slow)])
 def test_a_damaged_file_among_many_is_named(
     tmp_path: Path, request: pytest.FixtureRequest, engine: str, damage: str
 ) -> None:
@@ -139,7 +139,8 @@ def test_a_full_disk(tmp_path: Path, request: pytest.FixtureRequest, engine: str
 # --------------------------------------------------------------------------------------- killed workers
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 30])
 def test_workers_are_killed_at_random(
     two_workers: DaskCluster, right: Outcome, parquet: Path, tmp_path: Path, times: int
 ) -> None:
@@ -167,17 +168,19 @@ class Killer:
         self.steps -= done == 1
 
 
-def test_workers_are_killed_while_they_start(processes: Processes) -> None:
+@pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.slow)])
+def test_workers_are_killed_while_they_start(processes: Processes, times: int) -> None:
     """Dask gives up a cluster of which one worker ends as it starts; another is started."""
     folder = processes.folder
     write_case(folder)
-    run = processes.protect(*OWN, "--engine", "dask")
-    kill_workers(run, 1)
-    assert run.communicate(timeout=PATIENCE) == ("", "")
-    assert run.returncode == 0
-    dask = files_of(folder / "out")
-    assert processes.protect(*OWN, "--engine", "local", "--force").wait() == 0
-    assert files_of(folder / "out") == dask
+    assert processes.protect(*OWN, "--engine", "local").wait() == 0
+    right = files_of(folder / "out")
+    for _ in range(times):
+        run = processes.protect(*OWN, "--engine", "dask", "--force")
+        kill_workers(run, 1)
+        assert run.communicate(timeout=PATIENCE) == ("", "")
+        assert run.returncode == 0
+        assert files_of(folder / "out") == right
     assert left_in(folder) == {"out", "out.audit.json", "out.note.md"}
 
 
@@ -232,7 +235,8 @@ def test_runs_killed_at_any_moment(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*"))  # the last run swept what the others left
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [1, 20])
 def test_a_run_with_its_own_cluster_is_killed(processes: Processes, kills: int) -> None:
     folder, chance = processes.folder, random.Random(kills)
     write_case(folder, steps=ENDLESS)

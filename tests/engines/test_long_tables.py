@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,17 @@ from taxomask.engines import DaskCluster, Engine, Files, Memory, Pieces, Scratch
 from taxomask.errors import DataError, EngineError, PlanError
 from taxomask.methods import Masked
 from taxomask.methods._kept import MissingStays
+from taxomask.methods._runs import Runs, runs_of
 from taxomask.methods.promises import KAnonymity, Permutation
 from taxomask.microdata import Attribute, CategoricalColumn, Microdata, Schema
 from taxomask.microdata.distinct import Distinct
-from taxomask.microdata.files import open_table, read_table
+from taxomask.microdata.files import Extra, open_table, read_table
 from taxomask.microdata.frames import Frame
 from taxomask.partition import blocks
 from taxomask.release import checks, protect_on
 from taxomask.release import write as writing
 from taxomask.release.released import orders_on, row_order
+from taxomask.release.residue import residue_check
 
 CHUNK = 50  # of 240 rows, 237 of which are records
 
@@ -288,6 +291,78 @@ def test_checks_in_chunks_find_what_checks_of_the_whole_find(local: Threads, par
     assert len(seen) == 6  # each promise was kept once, and broken once
 
 
+def test_decimals_and_what_is_missing_are_found_in_chunks(local: Threads, tmp_path: Path) -> None:
+    """Only the last chunk has a third decimal, and a number at its limit; two records are alone by what is missing."""
+    n = 160
+    rng = np.random.default_rng(2)
+    ages = [*(rng.integers(20, 90, n - 1) / 10).tolist(), 3.125]
+    pay: list[float | None] = rng.gamma(2, 500, n).round(2).tolist()
+    size: list[float | None] = rng.normal(10, 1, n).round(1).tolist()
+    pay[3] = pay[151] = size[151] = None
+    table = pa.table({"age": ages, "pay": pay, "size": size, "day": pa.array(np.arange(n) * 86_400, pa.timestamp("s"))})
+    pq.write_table(table, tmp_path / "in.parquet")
+    table = read_table(tmp_path / "in.parquet")
+    roles = {"age": "quasi_identifier", "pay": "quasi_identifier", "size": "other", "day": "quasi_identifier"}
+    schema = Schema([Attribute(name, role=role, kind="continuous") for name, role in roles.items()])
+    for method in (tm.Noise(), tm.MultiplicativeNoise(attributes=["age", "pay"]), tm.MicroHybrid(3, block_size=40)):
+        expected = tm.protect(table, schema, method, seed=4)
+        assert "finds 2 of 160 records by that alone" in str(expected.promise)
+        decimals = {len(f"{value}".partition(".")[2]) for value in expected.data["age"].to_pylist()}
+        assert max(decimals) == (3 if isinstance(method, tm.MicroHybrid) else 5)  # which draws from the table
+        with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+            engine = Files(local, scratch)
+            release = protect_on(engine, read_coded(str(tmp_path / "in.parquet"), schema, engine), method, seed=4)
+            assert release.audit["sha256"] == expected.audit["sha256"]
+            assert release.check(Frame(expected.data)).checks == expected.promise
+
+
+def test_residue_is_looked_for_in_every_chunk(local: Threads, tmp_path: Path) -> None:
+    """A name in a description that is a value of the last record only; a statistic that no cell has."""
+    n = 130
+    table = pa.table({"name": [*(f"nobody {i}" for i in range(n - 1)), "hermine"], "a": [1.5] * n, "b": [7] * n})
+    pq.write_table(table, tmp_path / "in.parquet")
+    schema = Schema([Attribute("name", role="identifier"), Attribute("a", role="other"), Attribute("b", role="other")])
+    with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        engine = Files(local, scratch)
+        data = read_coded(str(tmp_path / "in.parquet"), schema, engine)
+        released = table.drop(["name"]).set_column(0, "a", pa.array([1.5] * (n - 1) + [2.5]))
+        frame = Frame.lazy(released.column_names, n, Rows(released), typed=True)
+        cases: list[tuple[list[Extra], bool]] = [
+            ([Extra("the title", "for Hermine, with love", "said")], False),
+            ([Extra("the title", "for nobody at all", "said")], True),
+            ([Extra("max of a", "2.5", "value", "a"), Extra("max of b", "7", "value", "b")], True),
+            ([Extra("max of a", "3.5", "value", "a")], False),
+            ([Extra("max of b", "8", "value", "b")], False),
+        ]
+        for extras, holds in cases:
+            back = Beside(extras)
+            found = residue_check(engine, data, frame, back, None)  # type: ignore[arg-type]
+            assert found == residue_check(Memory(), data, Frame(released), back, None)  # type: ignore[arg-type]
+            assert found.holds == holds, extras
+
+
+@dataclass
+class Beside:
+    """A file with something beside its cells."""
+
+    found: list[Extra]
+    names: tuple[str, ...] = ("a", "b")
+    titles: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, Any] = field(default_factory=dict)
+
+    def extras(self) -> list[Extra]:
+        return self.found
+
+
+@pytest.mark.parametrize("ends", [(1, 1, 2, 3, 3), (1, 2), (5,), (5, 5), (1, 2, 2, 3), (1, 1, 1, 2)])
+def test_keys_that_stand_once_are_counted_whatever_the_chunks(ends: tuple[int, ...]) -> None:
+    keys = np.array(ends)
+    expected = sum(list(ends).count(key) == 1 for key in ends)
+    for size in range(1, len(keys) + 1):
+        parts = [runs_of(keys[start : start + size]) for start in range(0, len(keys), size)]
+        assert reduce(Runs.then, parts).alone == expected
+
+
 @pytest.mark.parametrize(
     "method", [tm.Microaggregation(3), tm.MicroHybrid(3), tm.GroupPermutation(3), tm.RankSwapping(k=3, algorithm=3)]
 )
@@ -301,13 +376,14 @@ def test_a_table_too_long_for_one_piece_needs_blocks(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", [METHODS[NOISE], tm.Microaggregation(3, block_size=40)])
 def test_a_cluster_writes_the_same_files(
-    two_workers: DaskCluster, parquet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two_workers: DaskCluster, parquet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: Any
 ) -> None:
     monkeypatch.setattr(writing, "PART", 70)
-    release = protect_on(Memory(), Microdata.from_frame(read_table(parquet), SCHEMA), METHODS[NOISE], seed=SEED)
+    release = protect_on(Memory(), Microdata.from_frame(read_table(parquet), SCHEMA), method, seed=SEED)
     (tmp_path / "memory").mkdir()
     expected = outcome(release, f"{tmp_path / 'memory' / 'out'}/")
-    found = on_engine(two_workers, parquet, METHODS[NOISE], f"{tmp_path / 'out'}/", large=1)
+    found = on_engine(two_workers, parquet, method, f"{tmp_path / 'out'}/", large=1)
     assert found.files == expected.files
     assert found.release.audit["sha256"] == release.audit["sha256"]

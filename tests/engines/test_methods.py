@@ -144,7 +144,18 @@ def test_files_on_threads_and_a_table_in_memory(
         assert read_table(table).num_rows == len(copy) == 237  # three records with an unknown code were dropped
 
 
-@pytest.mark.parametrize("case", CASES)
+# Of each way in which methods ask for work one, always; all of them where slow tests are run.
+ALWAYS = {
+    "microaggregation in blocks", "microaggregation, swap", "MicroHybrid in blocks, moments", "group permutation",
+    "shuffling, given mixed", "noise, correlated", "semantic noise", "rank swapping 2, open",
+    "rank swapping 3 in blocks", "random swapping", "reverse mapping of microaggregation", "full synthesis, two copies",
+    "recoding by rules", "suppression of records at risk", "pipeline of three",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "case", [case if case in ALWAYS else pytest.param(case, marks=pytest.mark.slow) for case in CASES]
+)
 def test_two_workers(
     done: dict[str, Outcome], parquet: Path, two_workers: DaskCluster, tmp_path: Path, case: str
 ) -> None:

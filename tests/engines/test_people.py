@@ -38,7 +38,10 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("case", METHODS)
+@pytest.mark.parametrize(
+    "case",
+    [case if case in ("in blocks", "t and l") else pytest.param(case, marks=pytest.mark.slow) for case in METHODS],
+)
 def test_the_same_release_everywhere(
     visits: Path, local: Threads, two_workers: DaskCluster, tmp_path: Path, case: str
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_run_on_a_cluster_and_a_worker_killed_in_the_middle_of_it(processes: P
     }
 
 
+@pytest.mark.slow
 def test_the_scheduler_is_killed(processes: Processes) -> None:
     folder = processes.folder
     write_case(folder, steps=ENDLESS)
@@ -78,6 +79,7 @@ def test_the_scheduler_is_killed(processes: Processes) -> None:
     assert left_in(folder) == set()
 
 
+@pytest.mark.slow
 def test_workers_without_enough_memory(processes: Processes) -> None:
     folder = processes.folder
     write_case(folder)

@@ -261,3 +261,19 @@ def test_bad_parameters_are_errors(
     with pytest.raises(tm.TaxomaskError) as error:
         tm.protect(discharges, discharge_schema, method)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_mean_and_variance_of_numbers_of_any_size(size: float) -> None:
+    values = [1.0, 2.0, 4.0, 9.0, -3.0, 20.0, None]
+    schema = tm.Schema([tm.Attribute("a", role="quasi_identifier", kind="continuous")])
+    plain, sized = (
+        tm.protect(
+            pa.table({"a": [None if one is None else one * unit for one in values]}),
+            schema,
+            tm.Microaggregation(2, keep_variance=True),
+            seed=3,
+        ).data["a"]
+        for unit in (1.0, size)
+    )
+    assert [one and one / size for one in sized.to_pylist()] == pytest.approx(plain.to_pylist(), rel=1e-12)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import taxomask as tm
@@ -19,6 +19,7 @@ CHARGES = tm.Schema([tm.Attribute("x", role="quasi_identifier", kind="continuous
 @given(tables(), st.sampled_from(["lognormal", "normal"]), st.integers(0, 100))
 @settings(max_examples=40)
 def test_zeros_signs_and_missing_cells_stay(table: pa.Table, distribution: Any, seed: int) -> None:
+    assume(any(table["number"].to_pylist()))  # of zeros alone no cell can change, which stops the release
     method = tm.MultiplicativeNoise(0.5, distribution=distribution)
     release = tm.protect(table, SCHEMA, method, seed=seed)
     assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)

@@ -246,7 +246,9 @@ def test_every_outcome_has_the_chance_that_the_definition_gives_it(case: str, in
 
 
 @pytest.mark.parametrize("interval", ["paper", "open"])
-@pytest.mark.parametrize("names", [("dx01",), ("dx01", "sex"), ("care_days",)])
+@pytest.mark.parametrize(
+    "names", [("dx01",), *(pytest.param(names, marks=pytest.mark.slow) for names in (("dx01", "sex"), ("care_days",)))]
+)
 def test_results_are_distributed_as_those_of_a_naive_version(
     discharges: pa.Table, discharge_schema: tm.Schema, interval: Any, names: tuple[str, ...]
 ) -> None:

@@ -100,7 +100,7 @@ def test_few_values_stay_as_ties_are_drawn_afresh(dataset1: tm.Microdata) -> Non
     assert np.mean(stayed, axis=0) == pytest.approx([0.216, 0.232], abs=0.01)
 
 
-@pytest.mark.parametrize("k", [2, 5, 10, 20, 50, 100])
+@pytest.mark.parametrize("k", [*(pytest.param(k, marks=pytest.mark.slow) for k in (2, 5, 10, 20, 50)), 100])
 def test_algorithm_3_keeps_the_correlation_better_than_2_at_every_k_of_the_paper(
     dataset1: tm.Microdata, k: int
 ) -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import csv
+import gzip
 from collections import Counter
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from taxomask.methods.suppression import suppressed
 
 from .conftest import SCHEMA, tables
 
+DATA = Path(__file__).parents[1] / "data"
 QUASI = ["number", "grade", "plain", "concept"]
 
 
@@ -63,6 +67,45 @@ def test_never_far_from_the_fewest_cells() -> None:
     assert min(worse) >= 0
     assert worse[0] >= 0.9 * worse.total()
     assert max(worse) <= 2
+
+
+def test_a_record_that_a_class_can_spare_gives_others_values_back() -> None:
+    """Four lost their first cell, two lost both; the fourth joins these two, and each of the three loses the second."""
+    table = np.array([[0, 1], [1, 1], [2, 1], [3, 1], [3, 2], [3, 3], [4, 4]])
+    before = np.array([[9, 1], [9, 1], [9, 1], [9, 1], [9, 9], [9, 9], [9, 9]])
+    found = suppression._with_fewer(before, table, np.array([9, 9]), 3)
+    # A class of k gives nobody away: the last three stay as they are.
+    assert found.tolist() == before.tolist()
+    before, table = np.vstack([before, [[9, 9]] * 2]), np.vstack([table, [[5, 5], [6, 6]]])
+    found = suppression._with_fewer(before, table, np.array([9, 9]), 3)
+    assert found.tolist() == [[9, 1]] * 3 + [[3, 9]] * 3 + [[9, 9]] * 3
+
+
+@given(st.integers(0, 10_000), st.integers(2, 4))
+@settings(max_examples=100)
+def test_values_that_come_back_cost_nobody_more(seed: int, k: int) -> None:
+    """From any classes of k: still classes of k, values of the table only, and never more cells missing."""
+    rng = np.random.default_rng(seed)
+    table, missing = rng.integers(0, 4, (rng.integers(8, 40), 3)), np.full(3, 3)
+    before = suppressed(
+        table, missing, k, rng, np.arange(len(table), dtype=np.int32)
+    )  # everybody a person: greedy only
+    found = suppression._with_fewer(before, table, missing, k)
+    assert min(Counter(map(tuple, found.tolist())).values()) >= k
+    assert ((found == table) | (found == missing)).all()
+    assert (found == missing).sum() <= (before == missing).sum()
+
+
+def test_adult() -> None:
+    """An integer program finds 5,199 cells, none can be under 5,134."""
+    with gzip.open(DATA / "adult" / "adult.csv.gz", "rt", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=";"))
+    names = ["age", "education", "marital-status", "race", "sex"]
+    table = np.column_stack([np.unique([row[name] for row in rows], return_inverse=True)[1] for name in names])
+    missing = table.max(axis=0) + 1
+    found = suppressed(table, missing, 3, np.random.default_rng(1))
+    assert min(Counter(map(tuple, found.tolist())).values()) >= 3
+    assert 5_134 <= (found == missing).sum() <= 5_250
 
 
 def test_tables_by_hand() -> None:

@@ -71,6 +71,7 @@ class Engine(ABC):
         what: str,
         rng: np.random.Generator | None = None,
         own: Sequence[Any] | None = None,
+        edges: Sequence[int] | None = None,
         main: bool = False,
     ) -> Any:
         """What a function makes of each chunk of some columns, put together again.
@@ -78,10 +79,11 @@ class Engine(ABC):
         The function is given the chunk of each column, then what is common to all, then a generator of its own if there
         is one, then what is its ``own``, if chunks have something of the kind. It gives back a column or an array with
         a row for each record, or a tuple: columns and arrays in it are put together, and of anything else there is a
-        list, with an entry for each chunk.
+        list, with an entry for each chunk. Instead of chunks there are stretches of any length, if ``edges`` tell
+        where each begins, and in the end how many rows there are.
         """
-        starts = self._starts(columns)
-        items = self._chunks(columns, common, rng)
+        starts = self._starts(columns) if edges is None else list(edges[:-1])
+        items = self._chunks(columns, common, rng, edges)
         if own is not None:
             items = [(*item, one) for item, one in zip(items, own, strict=True)]
         return self._joined(function, items, starts, len(columns[0]), what, main=main)
@@ -138,9 +140,15 @@ class Engine(ABC):
         together, ``settle`` gives further arguments with which all of them are made again.
         """
 
-    def cut(self, columns: Sequence[Rows], *common: Any) -> list[tuple[Any, ...]]:
-        """The chunks of some columns, with what is common to all: items for `map`."""
-        return self._chunks(columns, common, None)
+    def cut(
+        self,
+        columns: Sequence[Rows],
+        *common: Any,
+        rng: np.random.Generator | None = None,
+        edges: Sequence[int] | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """The chunks of some columns, with what is common to all: items for `map`; see `each`."""
+        return self._chunks(columns, common, rng, edges)
 
     def parts(self, n: int) -> list[tuple[int, int]]:
         """Where each chunk of n records begins and ends."""
@@ -168,15 +176,20 @@ class Engine(ABC):
         return list(range(0, max(len(columns[0]), 1), self.chunk))
 
     def _chunks(
-        self, columns: Sequence[Rows], common: tuple[Any, ...], rng: np.random.Generator | None
+        self,
+        columns: Sequence[Rows],
+        common: tuple[Any, ...],
+        rng: np.random.Generator | None,
+        edges: Sequence[int] | None = None,
     ) -> list[tuple[Any, ...]]:
-        starts = self._starts(columns)
+        starts = self._starts(columns) if edges is None else list(edges[:-1])
+        stops = [start + self.chunk for start in starts] if edges is None else list(edges[1:])
         chance: list[tuple[Any, ...]] = [()] * len(starts)
         if rng is not None:
             chance = [(one,) for one in (rng.spawn(len(starts)) if len(starts) > 1 else [rng])]
         return [
-            (*(self._cut(one, start, start + self.chunk) for one in columns), *common, *own)
-            for start, own in zip(starts, chance, strict=True)
+            (*(self._cut(one, start, stop) for one in columns), *common, *own)
+            for start, stop, own in zip(starts, stops, chance, strict=True)
         ]
 
     @abstractmethod

@@ -128,7 +128,7 @@ class DaskCluster(Workers):
             failed = [future for future in some if future.status == "error"]
             if failed:
                 return [], failed[0].exception()
-            for future, result in zip(some, self._client.gather(some), strict=True):
+            for future, result in zip(some, self._gathered(some, what), strict=True):
                 found[places[future.key]] = result
             done += len(some)
             if told is not None:
@@ -137,33 +137,28 @@ class DaskCluster(Workers):
 
     def _some(self, finished: SimpleQueue[Any], what: str) -> list[Any]:
         """Parcels that are done, at least one; an error if there is nobody to do any."""
-        idle_since = whole_since = time.monotonic()
-        back = _BACK
+        watch = _Watch(self, what)
         while True:
             try:
                 some = [finished.get(timeout=_LOOK)]
                 break
             except Empty:
-                about = self._client.sync(self._client.scheduler.identity, n_workers=-1, callback_timeout=_WAIT)
-                workers = about["workers"].values()
-            if self._own is None or len(workers) == len(self._own.worker_spec):
-                whole_since = time.monotonic()
-            elif time.monotonic() - whole_since > back:
-                self._replace({worker["name"] for worker in workers})
-                back = inf  # once: a busy machine may take long to start one
-            if any(worker["metrics"]["task_counts"].get("executing") for worker in workers):
-                idle_since = time.monotonic()
-            if time.monotonic() - idle_since > _IDLE:
-                paused = sum(worker["status"] == "paused" for worker in workers)
-                raise EngineError(
-                    f"{what}: no worker has done anything for {_IDLE:g} s; of {len(workers)} workers at {self._where}, "
-                    f"{paused} have paused for want of memory.",
-                    hint=_MEMORY if paused else "Nothing was released. Start workers with `dask worker`.",
-                )
+                watch.look()
         with suppress(Empty):
             while True:
                 some.append(finished.get_nowait())
         return some
+
+    def _gathered(self, futures: list[Any], what: str) -> list[Any]:
+        """What came of parcels that are done; those whose worker has gone since are done again, if there is anybody."""
+        watch, patience = _Watch(self, what), _LOOK
+        while True:
+            try:
+                answers: list[Any] = self._client.sync(self._client._gather, futures, callback_timeout=patience)
+                return answers
+            except TimeoutError:
+                watch.look()
+                patience *= 2
 
     def _replace(self, alive: set[Any]) -> None:
         """Start others for workers on this machine that do not come back: Dask gives up one that ends as it starts."""
@@ -199,6 +194,35 @@ class DaskCluster(Workers):
         with suppress(Exception):  # a cluster that is gone cannot be closed
             self._client.close(timeout=5)
         self._client.status = "closed"  # Dask would try again when it is thrown away, and could wait for ever
+
+
+class _Watch:
+    """Looks after the workers while something is waited for."""
+
+    def __init__(self, cluster: DaskCluster, what: str) -> None:
+        self._cluster, self._what = cluster, what
+        self._idle_since = self._whole_since = time.monotonic()
+        self._back = _BACK
+
+    def look(self) -> None:
+        """Start workers that do not come back; an error if nobody does anything any more."""
+        client, own = self._cluster._client, self._cluster._own
+        about = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=_WAIT)
+        workers = about["workers"].values()
+        if own is None or len(workers) == len(own.worker_spec):
+            self._whole_since = time.monotonic()
+        elif time.monotonic() - self._whole_since > self._back:
+            self._cluster._replace({worker["name"] for worker in workers})
+            self._back = inf  # once: a busy machine may take long to start one
+        if any(worker["metrics"]["task_counts"].get("executing") for worker in workers):
+            self._idle_since = time.monotonic()
+        if time.monotonic() - self._idle_since > _IDLE:
+            paused = sum(worker["status"] == "paused" for worker in workers)
+            raise EngineError(
+                f"{self._what}: no worker has done anything for {_IDLE:g} s; of {len(workers)} workers at "
+                f"{self._cluster._where}, {paused} have paused for want of memory.",
+                hint=_MEMORY if paused else "Nothing was released. Start workers with `dask worker`.",
+            )
 
 
 _INSTALL = "Install the same versions everywhere."

@@ -25,7 +25,8 @@ Numbers = NDArray[np.int64]
 
 MOST_CLASSES = 8_000  # a table of as many distances takes 512 MB
 MOST_STEPS = 1_000_000
-_LAST: dict[object, Exponential] = {}  # what was made last: a release is checked with what it was made with
+# What was made last: a release is checked with what it was made with. Together they are no larger than the largest.
+_LAST: dict[object, Exponential] = {}
 
 
 class Domain(ABC):
@@ -274,13 +275,15 @@ class _Concepts(Domain):
         wanted = (self._taxonomy, self._distance.name, self.positions.tobytes(), epsilon, missing, sharp)
         made = _LAST.get(wanted)
         if made is None:
-            _LAST.clear()  # before the next large table is made
-            made = _LAST[wanted] = self._made(epsilon, missing, sharp)
+            classes = _alike(self._taxonomy, self.positions)
+            sizes = [int(one.max()) + 1 for one in (classes, *(one.classes for one in _LAST.values()))]
+            if sum(size**2 for size in sizes) > MOST_CLASSES**2:
+                _LAST.clear()  # before the next large table is made
+            made = _LAST[wanted] = self._made(classes, epsilon, missing, sharp)
         return made
 
-    def _made(self, epsilon: float, missing: bool, sharp: bool) -> Exponential:
+    def _made(self, classes: Numbers, epsilon: float, missing: bool, sharp: bool) -> Exponential:
         assert self.positions is not None
-        classes = _alike(self._taxonomy, self.positions)
         first, sizes = np.unique(classes, return_index=True)[1], np.bincount(classes)
         if len(first) > MOST_CLASSES:
             raise DataError(

@@ -19,7 +19,7 @@ import numpy as np
 
 from .._support.compiling import makes_no_array
 from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask, away, bound_of, leaf_distances, set_ranges
-from ._record_tree_kernels import fit_node
+from ._record_tree_kernels import fit, refit
 from ._swap_kernels import any_free, draw
 
 LEAVES = "Tuple((i4[::1], i8[::1]))"
@@ -27,30 +27,6 @@ TIES = "Tuple((i4[::1], i8[:, ::1], i8[::1]))"
 FAR = f"Tuple(({SPACE}, {TREE}, {BOXES}, {QUERY}, {LEAVES}, f8[::1], Tuple((f8[::1], i4[::1])), {TIES}))"
 
 _FEW, _MANY = 12, 256
-
-
-@makes_no_array()
-def _fit(tree, boxes, leaves, leaf):
-    """Fit the box of a leaf to what is left in it."""
-    order, _, numbers, codes = tree
-    low, high, code_low, code_high, gone, count = boxes
-    left = leaves[1]
-    node, first = leaf + len(left), leaf * len(order) // len(left)
-    stop = first + left[leaf]
-    gone[node], count[node] = 0, left[leaf]
-    for a in range(len(numbers)):
-        lowest, highest = np.inf, -np.inf
-        for value in numbers[a, first:stop]:
-            if value != value:
-                gone[node] |= np.int64(1) << a
-            else:
-                lowest, highest = min(lowest, value), max(highest, value)
-        low[node, a], high[node, a] = lowest, highest
-    for b in range(len(codes)):
-        least, most = np.int32(0x7FFFFFFF), np.int32(-1)
-        for code in codes[b, first:stop]:
-            least, most = min(least, code), max(most, code)
-        code_low[node, b], code_high[node, b] = least, most
 
 
 @makes_no_array()
@@ -70,14 +46,10 @@ def _put_last(tree, leaves, u):
 
 
 @makes_no_array()
-def remove(tree, boxes, leaves, u):
-    """Remove a combination."""
+def remove(tree, boxes, leaves, weights, u):
+    """Remove a combination, which has lost its weight."""
     _put_last(tree, leaves, u)
-    _fit(tree, boxes, leaves, np.int64(tree[1][u]))
-    node = (np.int64(tree[1][u]) + len(leaves[1])) >> 1
-    while node > 0:
-        fit_node(boxes, node)
-        node >>= 1
+    refit(tree, boxes, weights, u)
 
 
 @makes_no_array(f"void({TREE}, {BOXES}, {LEAVES}, i8[::1])")
@@ -92,10 +64,7 @@ def settle(tree, boxes, leaves, weights):
     for u in range(n):
         if weights[u] == 0:
             _put_last(tree, leaves, u)
-    for leaf in range(total):
-        _fit(tree, boxes, leaves, leaf)
-    for node in range(total - 1, 0, -1):
-        fit_node(boxes, node)
+    fit(tree, boxes, weights)
 
 
 @makes_no_array()

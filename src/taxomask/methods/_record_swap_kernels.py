@@ -217,9 +217,9 @@ def _finish(near, far, whole, anything, weights, place, u):
     take(anything, place)
     weights[u] -= 1
     if weights[u] == 0:
-        remove(far[1], far[2], far[4], u)
+        remove(far[1], far[2], far[4], weights, u)
         if whole:
-            refit(near[0], near[1], near[2], weights, u)
+            refit(near[1], near[2], weights, u)
 
 
 @makes_no_array(

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PlanError
-from ..microdata import ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata import CategoricalColumn, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.combinations import numbered
 from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 from ._swapping import Places, Swaps, free_set, largest, seeded
 
-__all__ = ["record_terms", "swap_records"]
+__all__ = ["category_terms", "record_terms", "swap_records"]
 
 Arrays = tuple[NDArray[Any], ...]
 _LEAF, _FAR_LEAF = 32, 256  # combinations in a leaf of the trees for near and far ones
@@ -45,7 +45,7 @@ def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Gene
     first = _first(terms, example, sizes, counts[-1], places, rng)
     different = [term.take(example) for term in terms]
     near = _tree(different, _LEAF)
-    fit(*near[:3], sizes)
+    fit(*near[1:3], sizes)
     far = _tree([_by_marginality(term, sizes) for term in different], _FAR_LEAF)
     leaves = np.empty(len(example), dtype=np.int32), np.empty(len(far[2][5]) // 2, dtype=np.int64)
     settle(*far[1:3], leaves, counts[-1])
@@ -91,9 +91,14 @@ def record_terms(data: Microdata, names: tuple[str, ...]) -> list[Term]:
     if any(isinstance(one, ContinuousColumn) or one.attribute.kind == Kind.ORDINAL for one in columns):
         numbers = {one.attribute.name: _squarable(one) for one in columns if isinstance(one, ContinuousColumn)}
         return list(RecordDistance(data.replace(numbers), names).terms)
+    return category_terms([data.categorical(name) for name in names])
+
+
+def category_terms(columns: Sequence[CategoricalColumn]) -> list[Term]:
+    """The mean of semantic distances."""
     terms: list[Term] = []
-    for column in (data.categorical(name) for name in names):
-        name, categories, share = column.attribute.name, len(column.categories), column.attribute.weight / len(names)
+    for column in columns:
+        name, categories, share = column.attribute.name, len(column.categories), column.attribute.weight / len(columns)
         codes = np.where(column.missing, categories, column.codes).astype(np.int32)
         if isinstance(column, TaxonomicColumn):
             table = np.full((categories + 1, categories + 1), share * column.table.max(initial=0.0))

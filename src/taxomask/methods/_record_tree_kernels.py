@@ -71,10 +71,9 @@ def build(space, tree, leaves):
 
 
 @makes_no_array()
-def _fit_leaf(space, tree, boxes, weights, node, leaves):
+def _fit_leaf(tree, boxes, weights, node, leaves):
     """Fit the box of a leaf to its combinations that have a weight."""
-    numbers, codes = space[0], space[2]
-    order = tree[0]
+    order, _, numbers, codes = tree
     low, high, code_low, code_high, gone, count = boxes
     low[node] = np.inf
     high[node] = -np.inf
@@ -84,24 +83,23 @@ def _fit_leaf(space, tree, boxes, weights, node, leaves):
     count[node] = 0
     leaf, u = node - leaves, len(order)
     for i in range(leaf * u // leaves, (leaf + 1) * u // leaves):
-        one = order[i]
-        if weights[one] == 0:
+        if weights[order[i]] == 0:
             continue
         count[node] += 1
-        for a in range(numbers.shape[1]):
-            value = numbers[one, a]
+        for a in range(len(numbers)):
+            value = numbers[a, i]
             if value != value:
                 gone[node] |= np.int64(1) << a
             else:
                 low[node, a] = min(low[node, a], value)
                 high[node, a] = max(high[node, a], value)
-        for b in range(codes.shape[1]):
-            code_low[node, b] = min(code_low[node, b], codes[one, b])
-            code_high[node, b] = max(code_high[node, b], codes[one, b])
+        for b in range(len(codes)):
+            code_low[node, b] = min(code_low[node, b], codes[b, i])
+            code_high[node, b] = max(code_high[node, b], codes[b, i])
 
 
 @makes_no_array()
-def fit_node(boxes, node):
+def _fit_node(boxes, node):
     """Fit the box of a node to those of its children."""
     low, high, code_low, code_high, gone, count = boxes
     x, y = 2 * node, 2 * node + 1
@@ -115,25 +113,25 @@ def fit_node(boxes, node):
     count[node] = count[x] + count[y]
 
 
-@makes_no_array(f"void({SPACE}, {TREE}, {BOXES}, i8[::1])")
-def fit(space, tree, boxes, weights):
+@makes_no_array(f"void({TREE}, {BOXES}, i8[::1])")
+def fit(tree, boxes, weights):
     """Fit all boxes to the combinations that have a weight."""
     leaves = len(boxes[5]) // 2
     for node in range(leaves, 2 * leaves):
-        _fit_leaf(space, tree, boxes, weights, node, leaves)
+        _fit_leaf(tree, boxes, weights, node, leaves)
     for node in range(leaves - 1, 0, -1):
-        fit_node(boxes, node)
+        _fit_node(boxes, node)
 
 
 @makes_no_array()
-def refit(space, tree, boxes, weights, u):
+def refit(tree, boxes, weights, u):
     """Fit the boxes around a combination that has lost its weight."""
     leaves = len(boxes[5]) // 2
     node = np.int64(tree[1][u]) + leaves
-    _fit_leaf(space, tree, boxes, weights, node, leaves)
+    _fit_leaf(tree, boxes, weights, node, leaves)
     node >>= 1
     while node > 0:
-        fit_node(boxes, node)
+        _fit_node(boxes, node)
         node >>= 1
 
 

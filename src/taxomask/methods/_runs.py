@@ -20,31 +20,40 @@ _LARGEST = 2**62
 class Runs:
     """Equal keys that follow each other in some sorted keys: the first and the last run, and what lies between.
 
-    ``inner`` is the length of the shortest run but for the first and the last one, which may go on elsewhere.
+    ``inner`` is the length of the shortest run but for the first and the last one, which may go on elsewhere, and
+    ``single`` how many of these others are one key only.
     """
 
     first: tuple[int, int]
     last: tuple[int, int]
     inner: float
     count: int
+    single: int = 0
 
     @property
     def shortest(self) -> int:
         """The length of the shortest run."""
         return int(min(self.first[1], self.last[1], self.inner))
 
+    @property
+    def alone(self) -> int:
+        """How many keys stand once."""
+        ends = [self.first, self.last] if self.count > 1 else [self.first]
+        return self.single + sum(length == 1 for _, length in ends)
+
     def then(self, other: Runs) -> Runs:
         """The runs of these keys and of some that follow them."""
-        inner = min(self.inner, other.inner)
+        inner, single = min(self.inner, other.inner), self.single + other.single
         if self.last[0] != other.first[0]:
             between = [run[1] for runs, run in ((self, self.last), (other, other.first)) if runs.count > 1]
-            return Runs(self.first, other.last, min(inner, *between, np.inf), self.count + other.count)
+            single += sum(length == 1 for length in between)
+            return Runs(self.first, other.last, min(inner, *between, np.inf), self.count + other.count, single)
         joined = self.last[0], self.last[1] + other.first[1]
         if self.count > 1 and other.count > 1:
             inner = min(inner, joined[1])
         first = self.first if self.count > 1 else joined
         last = other.last if other.count > 1 else joined
-        return Runs(first, last, inner, self.count + other.count - 1)
+        return Runs(first, last, inner, self.count + other.count - 1, single)
 
 
 def runs_of(keys: NDArray[np.int64]) -> Runs:
@@ -52,7 +61,8 @@ def runs_of(keys: NDArray[np.int64]) -> Runs:
     edges = np.concatenate([[0], np.flatnonzero(keys[1:] != keys[:-1]) + 1, [len(keys)]])
     sizes = np.diff(edges)
     first, last = (int(keys[0]), int(sizes[0])), (int(keys[-1]), int(sizes[-1]))
-    return Runs(first, last, float(sizes[1:-1].min(initial=np.iinfo(np.int64).max)), len(sizes))
+    inner = sizes[1:-1]
+    return Runs(first, last, float(inner.min(initial=np.iinfo(np.int64).max)), len(sizes), int((inner == 1).sum()))
 
 
 def combined_on(engine: Engine, parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:

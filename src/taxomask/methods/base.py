@@ -90,6 +90,10 @@ class Promise(ABC):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         """Look at the released table, as it will be seen by others."""
 
+    family: ClassVar[str] = "values"
+    """What it is about, for lists of methods: records that look ``"alike"``, ``"chances"`` of whose a value is, a
+    ``"bound"`` on what a value tells, whatever ``"steps"`` promise, or no more than ``"values"``."""
+
     in_chunks: ClassVar[bool] = False
     """Whether a long table is looked at in chunks: see `check_on`."""
 
@@ -105,6 +109,11 @@ class Promise(ABC):
     def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
         """Between what the numbers of an attribute must lie; they are rounded inward where they would leave it."""
         return -np.inf, np.inf
+
+    @property
+    def limits_by_record(self) -> bool:
+        """Whether the limits of a record depend on nothing but its own original values."""
+        return True
 
     def permuted(self, masked: Masked) -> tuple[str, ...]:
         """The columns that it promises to be permutations of the original ones."""

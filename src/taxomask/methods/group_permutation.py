@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -84,10 +84,19 @@ class GroupPermutation(Grouped):
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         names = self._attributes(data)
         grouping, *each = rng.spawn(1 + len(names))
-        groups = self.grouping().groups_on(engine, data, grouping)
-        items = [(data.columns[name], groups, child) for name, child in zip(names, each, strict=True)]
-        found = engine.map(_permuted, items, "permuting")
-        many = f"{len(groups.sizes):,} groups"
+        how = self.grouping()
+        if how.in_parts(engine, data):
+            made = how.parts_on(engine, data, grouping)
+            groups, count = made.groups(), sum(made.counts)
+            found = []
+            for name, child in zip(names, each, strict=True):
+                column, single = made.each(_permuted_part, [name], what="permuting", rng=child)
+                found.append((column, sum(single)))
+        else:
+            groups = how.groups_on(engine, data, grouping)
+            items = [(data.columns[name], groups, child) for name, child in zip(names, each, strict=True)]
+            found, count = engine.map(_permuted, items, "permuting"), len(groups.sizes)
+        many = f"{count:,} groups"
         notes = [
             f"{name}: all values are equal in {single:,} of {many}, where their order hides nothing."
             for name, (_, single) in zip(names, found, strict=True)
@@ -111,6 +120,10 @@ def _permuted(column: Column, groups: Groups, rng: np.random.Generator) -> tuple
     return column.take(source), int(single.sum())
 
 
+def _permuted_part(numbers: NDArray[np.int32], column: Column, rng: np.random.Generator) -> tuple[Column, int]:
+    return _permuted(column, Groups(numbers), rng)
+
+
 @dataclass(frozen=True)
 class EqualChances(Promise):
     """Each released cell of these attributes belongs to each record of its group with equal probability, at most 1/k.
@@ -122,6 +135,8 @@ class EqualChances(Promise):
     stand where the generator has put them: no later step may move them. Nothing is said of what else an intruder knows,
     such as whose the other cells of a group are, nor of columns that are not permuted.
     """
+
+    family: ClassVar[str] = "chances"
 
     k: int
     attributes: tuple[str, ...]

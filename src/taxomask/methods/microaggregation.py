@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
@@ -32,10 +32,11 @@ from ..partition import (
     several,
     with_enough,
 )
-from ..records import RecordDistance
+from ..records import Extent, RecordDistance, Spread
 from ._closeness import Limits
+from ._parts import InParts, Parts, distance_on, extent_of, spread_of
 from .base import Masked, Method, Progress, Promise
-from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness
+from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness, binary_scale
 
 __all__ = ["Algorithm", "BlockSize", "GroupSize", "Microaggregation"]
 
@@ -150,7 +151,15 @@ class Microaggregation(Method):
         return self.mask_on(Memory().telling(progress), data, rng)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
-        groups, names = self.groups_on(engine, data, rng), self._attributes(data)
+        names = self._attributes(data)
+        if self.in_parts(engine, data) and self.t is None and self.l is None:
+            made = self.parts_on(engine, data, rng)
+            found = made.each(_averaged_part, names, self.ordinal, what="averaging")
+            columns = dict(zip(names, found, strict=True))
+            if self.keep_variance:
+                columns = {name: _with_moments_on(engine, data.columns[name], one) for name, one in columns.items()}
+            return Masked(data.replace(columns), made.groups(), made.notes)
+        groups = self.groups_on(engine, data, rng)
         items = [(data.columns[name], groups, self.ordinal, self.keep_variance) for name in names]
         averages = engine.map(_averaged, items, "averaging")
         return Masked(data.replace(dict(zip(names, averages, strict=True))), groups, groups.notes)
@@ -185,12 +194,40 @@ class Microaggregation(Method):
             check_in_one_piece(data.n, self.name)
             groups = engine.run(_group, self, data, rng, what="grouping", main=True)
             return groups
+        if self.in_parts(engine, data):
+            groups = self.parts_on(engine, data, rng).groups()
+            if self.t is not None or self.l is not None:
+                groups = engine.run(_mended, self, data, groups, what="numbering the groups")
+            return groups
         blocks = engine.run(_cut, self, data, what="cutting into blocks")
         items = [(self, block, child) for block, child in zip(blocks, rng.spawn(len(blocks)), strict=True)]
         inside = engine.map(_group_block, items, "grouping", main=True)
         rows = [block.rows for block in blocks]
         groups = engine.run(_numbered, self, data, rows, inside, what="numbering the groups")
         return groups
+
+    def parts_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> InParts:
+        """The partition of a long table, made in parts of it; before t and l."""
+        assert self.block_size is not None
+        units = data.units
+        check_enough(data.n, None, self.k)
+        names = self._attributes(data)
+        columns = [data.columns[name] for name in names]
+        space = goal = distance_on(engine, columns, distance=self.distance, scale=self.scale)
+        if self.objective == "semantic":
+            goal = distance_on(engine, columns, distance="generic")
+        sample, each = rng.spawn(2)
+        parts = Parts.cut(engine, columns, space, self.block_size, sample, units, self.k)
+        brought = [parts.brought(column) for column in columns]
+        rows = [range(data.n) if units is None else parts.brought(units), *brought]
+        what = "grouping"
+        inside, counts, notes = parts.each(_group_part, rows, self, space, goal, what=what, rng=each, main=True)
+        said = tuple(dict.fromkeys(note for some in notes for note in some))
+        return InParts(parts, dict(zip(names, brought, strict=True)), inside, tuple(counts), said)
+
+    def in_parts(self, engine: Engine, data: Microdata) -> bool:
+        """Whether the table is so long that blocks are made in parts of it."""
+        return self.block_size is not None and data.n > engine.chunk and not self._is_one_number(data)
 
     def _is_one_number(self, data: Microdata) -> bool:
         """Whether the best groups of all can be found: for one number, whatever the length of the table."""
@@ -277,14 +314,17 @@ def _with_moments_of(original: Column, averaged: Column) -> Column:
     if not isinstance(original, ContinuousColumn) or not isinstance(averaged, ContinuousColumn):
         return averaged
     before, present = (column.values[~column.missing] for column in (original, averaged))
-    if not len(present) or np.ptp(before) == 0:
+    if not len(present) or before.min() == before.max():
         return averaged
+    scale = binary_scale(before)
+    before, present = before / scale, present / scale
     origin = before.min()
     found, wanted = present - origin, before - origin
     deviation = np.std(found, ddof=1) if len(found) > 1 else 0.0  # 0 of numbers whose squares are too small, too
     alike = np.ptp(found) <= 1e-14 * np.abs(before).max()  # equal averages, up to rounding, cannot be stretched
     stretch = 0.0 if alike or deviation == 0 else np.std(wanted, ddof=1) / deviation
-    return averaged.with_values(origin + (wanted.mean() + (averaged.values - origin - found.mean()) * stretch))
+    moved = wanted.mean() + (averaged.values / scale - origin - found.mean()) * stretch
+    return averaged.with_values((origin + moved) * scale)
 
 
 # --------------------------------------------------------------------------------------- the steps
@@ -355,6 +395,64 @@ def _numbered(
         first += int(groups.numbers.max()) + 1
     notes = tuple(dict.fromkeys(note for groups in inside for note in groups.notes))
     return method._merged(data, None, Groups(numbers, notes))
+
+
+def _group_part(
+    rows: Any, *columns_and_how: Any, progress: Progress | None
+) -> tuple[NDArray[np.int32], int, tuple[str, ...]]:
+    """The groups of a part of a long table, block by block: their numbers, how many there are, and notes.
+
+    ``rows`` are the people, or positions where there are none.
+    """
+    *columns, method, space, goal, rng = columns_and_how
+    people = rows if isinstance(rows, np.ndarray) else None
+    here = space.among(columns)
+    there = here if goal is space or method.objective == "record" else goal.among(columns)
+    check_enough(here.n, several(people), method.k)
+    blocks = with_enough(members(median_cuts(here, method.block_size, far=False)), people, method.k)
+    numbers, first, notes = np.empty(here.n, dtype=np.int32), 0, []
+    for done, (some, child) in enumerate(zip(blocks, rng.spawn(len(blocks)), strict=True)):
+        near = here.take(some)
+        own = None if people is None else people[some]
+        groups = method._partition(near, near if there is here else there.take(some), own, child, None)
+        numbers[some] = groups.numbers + first
+        first += int(groups.numbers.max()) + 1
+        notes += groups.notes
+        if progress is not None:
+            progress((done + 1) / len(blocks))
+    return numbers, first, tuple(notes)
+
+
+def _mended(method: Microaggregation, data: Microdata, groups: Groups) -> Groups:
+    return method._merged(data, None, groups)
+
+
+def _averaged_part(numbers: NDArray[np.int32], *columns_and_rule: Any) -> tuple[Column, ...]:
+    *columns, ordinal = columns_and_rule
+    groups = Groups(numbers)
+    return tuple(aggregate(column, groups, ordinal=ordinal) for column in columns)
+
+
+def _with_moments_on(engine: Engine, original: Column, averaged: Column) -> Column:
+    """As `_with_moments_of`, of a long column."""
+    if not isinstance(original, ContinuousColumn):
+        return averaged
+    what = "keeping moments"
+    before, after = (engine.fold(extent_of, Extent.with_, [one], what=what) for one in (original, averaged))
+    if not after.count or before.smallest == before.largest:
+        return averaged
+    origin = before.smallest
+    wanted, found = (engine.fold(spread_of, Spread.with_, [one], origin, what=what) for one in (original, averaged))
+    largest = max(abs(before.smallest), abs(before.largest))
+    alike = (after.largest - origin) - (after.smallest - origin) <= 1e-14 * largest
+    deviation = np.sqrt(found.variance)
+    stretch = 0.0 if alike or deviation == 0 else np.sqrt(wanted.variance) / deviation
+    stretched: Column = engine.each(_stretched, [averaged], origin, wanted.mean, found.mean, float(stretch), what=what)
+    return stretched
+
+
+def _stretched(column: ContinuousColumn, origin: float, wanted: float, found: float, stretch: float) -> Column:
+    return column.with_values(origin + (wanted + (column.values - origin - found) * stretch))
 
 
 def _averaged(column: Column, groups: Groups, ordinal: Ordinal, keep_variance: bool) -> Column:

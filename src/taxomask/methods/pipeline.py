@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import MinLen
@@ -129,6 +129,8 @@ class _Piped(Masked):
 @dataclass(frozen=True)
 class _OfStep(Promise):
     """What a step promises and still holds on the final table."""
+
+    family: ClassVar[str] = "steps"
 
     place: int
 

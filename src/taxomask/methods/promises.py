@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import add, and_
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,8 @@ class KAnonymity(Promise):
     Where the schema names a person or a household, by records of at least k different people or households. A missing
     value is a category of its own: it matches other missing values only.
     """
+
+    family: ClassVar[str] = "alike"
 
     k: int
     attributes: tuple[str, ...]
@@ -170,6 +173,10 @@ class WithinRadius(Promise):
             f"{outside:,} of {len(self.attributes) * original.n:,} values outside",
         )
 
+    @property
+    def limits_by_record(self) -> bool:
+        return False
+
     def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
         if name not in self.attributes:
             return super().limits(original, masked, name)
@@ -248,10 +255,12 @@ class MeanAndVariance(Promise):
             x, y = (_present(one) for one in (original.columns[name], code(released, original.schema[name]).column))
             if not len(x) or not len(y):
                 continue
+            moved = max(_rounded_by(released, name, x), float(half_units(original, (name,))[0]))
+            scale = binary_scale(x)
+            x, y, moved = x / scale, y / scale, moved / scale
             unit = float(np.ptp(x) + 1e-8 * np.abs(x).max()) or 1.0  # decimal files do not keep every bit
             single = np.ptp(y) == 0 < np.ptp(x)
             kept["mean" if single else "mean and variance"].append(name)
-            moved = max(_rounded_by(released, name, x), float(half_units(original, (name,))[0]))
             origin, rounding = x.min(), 1e-7 + moved / unit
             means = abs((y - origin).mean() - (x - origin).mean()) / unit
             spreads = 0.0 if single else abs(_deviation(y - origin) - _deviation(x - origin)) / unit
@@ -279,6 +288,11 @@ def _rounded_by(released: Frame, name: str, values: NDArray[np.float64]) -> floa
 def _present(column: Column) -> NDArray[np.float64]:
     values = column.numbers()
     return values[~np.isnan(values)]
+
+
+def binary_scale(values: NDArray[np.float64]) -> float:
+    """A power of two near the largest: divided by it, which is exact, no difference and no square is too large."""
+    return float(2.0 ** max(int(np.frexp(np.abs(values).max())[1]) - 1, -1022))
 
 
 def _deviation(values: NDArray[np.float64]) -> float:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -248,6 +248,8 @@ class ProbabilisticAnonymity(Promise):
     order within it comes from the generator. Where the schema names a person, or a household, k different ones are
     meant, and the largest share that one has of a class is stated.
     """
+
+    family: ClassVar[str] = "chances"
 
     k: int
     attributes: tuple[str, ...]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Le, MinLen
@@ -214,6 +214,8 @@ class MetricPrivacy(Promise):
 @dataclass(frozen=True)
 class Budget(Promise):
     """What the ε of all protected cells of a record, and of a person's records, add up to."""
+
+    family: ClassVar[str] = "bound"
 
     epsilons: tuple[tuple[str, float], ...]
 

@@ -34,6 +34,7 @@ class Suppression(Method):
     before the others; what is left loses more and more attributes in that order. Suppressed records join classes with
     the same missing cells. The last records, fewer than k, take others with them: of classes that differ from them in
     the emptied attributes only, those that a class can spare (chosen at random), or whole classes, the smallest first.
+    In the end records go over to classes with fewer missing cells, as long as that pays (not where people count).
 
     Where the schema names a person, or a household, a class has records of k different ones.
 
@@ -135,9 +136,74 @@ def suppressed(table: Int, missing: Int, k: int, rng: np.random.Generator, peopl
         enough = sizes[group[: len(open_)]] >= k
         kinds[open_[enough]] = trial[enough]
         settled[open_[enough]] = True
-    if settled.all():
-        return kinds[number]
-    return _Last(kinds[number], ~settled[number], missing, k, rng, people).settled()
+    rows = kinds[number]
+    if not settled.all():
+        rows = _Last(rows, ~settled[number], missing, k, rng, people).settled()
+    return rows if people is not None else _with_fewer(rows, table, missing, k)
+
+
+def _with_fewer(rows: Int, table: Int, missing: Int, k: int) -> Int:
+    """The same with fewer cells missing: records go over to classes with fewer missing cells, if that pays as a whole.
+
+    For each set of columns, what would be alike with only these emptied is looked at together. Those that get values
+    back go there, those with the most first, and as many as it takes to make k of those that get none back or lose
+    some. Nobody leaves a class of k. Until nothing pays.
+    """
+    some = np.flatnonzero((rows == missing).any(axis=1))
+    now, whole = rows[some], table[some]
+    number, _ = numbered(now.T, len(now))
+    sizes = np.bincount(number).tolist()
+    lost = (now != whole).sum(axis=1)
+    pays = True
+    while pays:
+        pays = False
+        for empty in _subsets(table.shape[1]):
+            if len(empty) >= lost.max(initial=0):
+                break
+            trial = whole.copy()
+            trial[:, empty] = missing[empty]
+            gains = lost - (trial != whole).sum(axis=1)
+            there = (trial == now).all(axis=1)
+            free = there | (np.array(sizes)[number] > k)
+            group, _ = numbered(trial.T, len(trial))
+            worth = np.bincount(group, free & (gains > 0)) > 0
+            members = np.flatnonzero(free & (worth & (np.bincount(group, free) >= k))[group])
+            members = members[np.lexsort((-gains[members], group[members]))]
+            for alike in np.split(members, np.flatnonzero(np.diff(group[members])) + 1):
+                stay = alike[there[alike]]
+                go = _that_pay(alike[~there[alike]], gains, number, sizes, k, k - len(stay))
+                if not go:
+                    continue
+                if not len(stay):
+                    sizes.append(0)
+                joined = int(number[stay[0]]) if len(stay) else len(sizes) - 1
+                for row in go:
+                    sizes[number[row]] -= 1
+                sizes[joined] += len(go)
+                number[go], now[go], lost[go] = joined, trial[go], lost[go] - gains[go]
+                pays = True
+    rows = rows.copy()
+    rows[some] = now
+    return rows
+
+
+def _that_pay(candidates: Int, gains: Int, number: Int, sizes: list[int], k: int, short: int) -> list[int]:
+    """Which records to take so that there are enough and the gains add up to more than nothing; the largest gain first.
+
+    Candidates come in this order. Each leaves a class that keeps k.
+    """
+    left: dict[int, int] = {}
+    taken: list[int] = []
+    total = 0
+    for row in candidates.tolist():
+        gain, own = int(gains[row]), int(number[row])
+        if gain <= 0 and (len(taken) >= short or total + gain <= 0):
+            break
+        if left.setdefault(own, sizes[own]) > k:
+            left[own] -= 1
+            taken.append(row)
+            total += gain
+    return taken if len(taken) >= short else []
 
 
 def _suppressed_at_risk(table: Int, missing: Int, k: int, risk: float, data: Microdata) -> Int:

@@ -137,6 +137,10 @@ class Bounds(Promise):
     risk: float | None = None
     chosen: bool = True
 
+    @property
+    def limits_by_record(self) -> bool:
+        return self.risk is None
+
     def limits(self, original: Microdata, masked: Masked, name: str) -> Limits:
         if name != self.attribute:
             return super().limits(original, masked, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .aggregate import Groups, Ordinal, aggregate
-from .blocks import check_in_one_piece, median_cuts, members, with_enough
+from .blocks import Cuts, check_in_one_piece, median_cuts, members, with_enough
 from .closeness import enough_strata, exchange, from_strata
 from .line import Order, along_one_column, optimal_groups
 from .lower_bound import least_loss, loss_of_means
@@ -12,6 +12,7 @@ from .merging import Violation, merge_until
 from .refine import Refinement, refine
 
 __all__ = [
+    "Cuts",
     "Groups",
     "Order",
     "Ordinal",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .distance import RecordDistance
+from .spread import Extent, Spread
 from .terms import EqualityTerm, NumberTerm, TableTerm, Term
 
-__all__ = ["EqualityTerm", "NumberTerm", "RecordDistance", "TableTerm", "Term"]
+__all__ = ["EqualityTerm", "Extent", "NumberTerm", "RecordDistance", "Spread", "TableTerm", "Term"]

@@ -16,6 +16,7 @@ from .._support.showing import few, line
 from ..errors import DataError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..semantics import category_marginality
+from .spread import Extent, Spread
 from .terms import EqualityTerm, NumberTerm, TableTerm, Term
 
 __all__ = ["RecordDistance"]
@@ -100,6 +101,24 @@ class RecordDistance:
         made.n = len(made.terms[0].coordinates)
         return made
 
+    @classmethod
+    def measured(
+        cls,
+        columns: Iterable[tuple[Column, tuple[Extent, Spread] | None]],
+        *,
+        distance: Formula = "s",
+        scale: Scale = "balanced",
+    ) -> RecordDistance:
+        """The distance of a table that is not at hand, without its records: `among` has those of some of them.
+
+        Of numbers their extent and their spread from the smallest one are given, and of categories a column without
+        rows that knows how many there are of each (`CategoricalColumn.outline`).
+        """
+        return cls.from_terms(
+            _measured(column, *found, distance) if found is not None else _term(column, distance, scale)
+            for column, found in columns
+        )
+
     def take(self, rows: NDArray[np.integer[Any]]) -> RecordDistance:
         """The same distance between some of the records: the scale stays that of the whole table."""
         other = self.from_terms(term.take(rows) for term in self.terms)
@@ -117,7 +136,11 @@ class RecordDistance:
         Its columns have the categories of this one's (see `taxomask.microdata.alike`). The distance of a record
         of the one table from records of the other is that of its coordinates.
         """
-        other = self.from_terms(_placed(term, _column(data, term.name)) for term in self.terms)
+        return self.among([_column(data, term.name) for term in self.terms])
+
+    def among(self, columns: Iterable[Column]) -> RecordDistance:
+        """The same as `of`, given the column of each attribute."""
+        other = self.from_terms(_placed(term, column) for term, column in zip(self.terms, columns, strict=True))
         other._tables = self._tables
         return other
 
@@ -212,13 +235,11 @@ def _term(column: Column, distance: Formula, scale: Scale) -> Term:
     if isinstance(column, ContinuousColumn):
         square = _variance(column.values) * (2 if distance == "s" else 1)
         if not np.isfinite(square):
-            raise DataError(
-                f"column {column.attribute.name!r} holds numbers as large as {np.nanmax(np.abs(column.values)):.2g}: "
-                "distances between them cannot be computed.",
-                hint="Divide the column by a large number first, so that its squares are below 1e308.",
-            )
+            raise _too_large(column, float(np.nanmax(np.abs(column.values))))
         return NumberTerm(column.attribute.name, *_coordinates(column.values, square, weight))
     if column.attribute.kind == Kind.ORDINAL:
+        if not len(column) and column.counts.any():  # counted elsewhere
+            return _graded(column, distance)
         positions, categories = np.where(column.missing, np.nan, column.codes), len(column.categories)
         square = 2 * _variance(positions) if distance == "s" else float(categories) ** 2
         return NumberTerm(
@@ -228,6 +249,42 @@ def _term(column: Column, distance: Formula, scale: Scale) -> Term:
             categories=categories,
         )
     return _category_term(column, distance, weight * (_category_factor(column, scale) if distance == "s" else 1.0))
+
+
+def _measured(column: Column, extent: Extent, spread: Spread, distance: Formula) -> Term:
+    """The term of numbers that are not at hand."""
+    square = spread.variance * (2 if distance == "s" else 1)
+    if not np.isfinite(square):
+        raise _too_large(column, max(abs(extent.smallest), abs(extent.largest)))
+    return _without_records(column.attribute.name, extent, square, column.attribute.weight)
+
+
+def _graded(column: CategoricalColumn, distance: Formula) -> Term:
+    """The same of ordered categories of which it is known how many there are of each."""
+    used, categories = np.flatnonzero(column.counts), len(column.categories)
+    count = int(column.counts.sum())
+    mean = float(used @ column.counts[used]) / count
+    spread = Spread(count, mean, float(np.square(used - mean) @ column.counts[used]))
+    square = 2 * spread.variance if distance == "s" else float(categories) ** 2
+    extent = Extent(count, float(used[0]), float(used[-1]))
+    term = _without_records(column.attribute.name, extent, square, column.attribute.weight)
+    return replace(term, levels=column.codes, categories=categories)
+
+
+def _without_records(name: str, extent: Extent, square: float, weight: float) -> NumberTerm:
+    present = extent.count > 0
+    scale = float(np.sqrt(weight / square)) if present and square > 0 else 0.0
+    origin = extent.smallest if present else 0.0
+    gap = (extent.largest - origin) * scale if present else 0.0
+    return NumberTerm(name, np.empty(0), origin, scale, farthest=gap * gap)
+
+
+def _too_large(column: Column, largest: float) -> DataError:
+    return DataError(
+        f"column {column.attribute.name!r} holds numbers as large as {largest:.2g}: "
+        "distances between them cannot be computed.",
+        hint="Divide the column by a large number first, so that its squares are below 1e308.",
+    )
 
 
 def _coordinates(values: Float, square: float, weight: float) -> tuple[Float, float, float]:
