@@ -12,6 +12,10 @@ READY := $(VENV)/.ready
 # One more than there are cores: many tests wait for a cluster, a browser or a child.
 TOGETHER := --numprocesses $$(($$(nproc) + 1)) --dist loadscope
 
+# Python's compiled files lie in one place, also where others are told to write none: each process would compile all.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
+
 .PHONY: demo test test-all lint format bench papers fuzz docs package clean
 
 demo: $(READY)

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from taxomask._support.caching import cache_folder
 
-# Tests that share what takes long to start: a database, a browser. Others go together by files; those of engines are so
-# many that each process rather starts a cluster of its own.
-TOGETHER = ("tests/web", "tests/microdata/formats")
+# Tests that share what takes long to start: a database, a browser, a cluster. Others go together by files; those of
+# engines that start processes of their own, too.
+TOGETHER = ("tests/web", "tests/microdata/formats", "tests/engines")
+APART = ("tests/engines/test_faults.py", "tests/engines/test_processes.py", "tests/engines/test_properties.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -30,6 +31,16 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("taxomask")
     if not hasattr(config, "workerinput"):  # else one of several processes: the first does it for all
         empty_cache(config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where slow tests are left out, try each property on a third of its examples: most of the time goes into them."""
+    if "not slow" not in config.getoption("markexpr"):
+        return
+    for test in {item.function for item in items if isinstance(item, pytest.Function)}:
+        if is_hypothesis_test(test):
+            given = test._hypothesis_internal_use_settings  # there is no other way to a part of what a test asks for
+            test._hypothesis_internal_use_settings = settings(given, max_examples=-(-given.max_examples // 3))
 
 
 def empty_cache(config: pytest.Config) -> None:
@@ -54,6 +65,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Together(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+            return file if file in APART else next((folder for folder in TOGETHER if file.startswith(folder)), file)
 
     return Together(config, log)

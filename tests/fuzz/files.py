@@ -52,7 +52,8 @@ Bytes = Callable[[random.Random, bytes], bytes]
 NUMBERS = (0, 1, -1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0x7FFFFFFF, 0x80000000, 0x7FFFFFFFFFFFFFFF)
 PIECES = (b"\0", b'"' * 3000, b"\xef\xbb\xbf", b"\xff\xfe", b"\n" * 40, b",", b";", b"\r", b"\t", b"\xff", b"'", b"=",
           b"9" * 400, b"1e999", b"-", b"nan", b"<", b"&", b"]", b"{", b"\xed\xa0\x80", b"\\ud800", b"\\0", b": ",
-          b"[" * 50, "é".encode("cp1252"), "λ".encode(), b"A" * 70_000)  # fmt: skip
+          b"[" * 50, "é".encode("cp1252"), "λ".encode(), b"A" * 70_000,
+          b" " * 30_000, b"9" * 30_000 + b"x", b"{a=" * 10_000, b"}" * 3000, b"\\\n" * 3000)  # fmt: skip
 
 
 def place(rng: random.Random, data: bytes, longest: int = 64) -> tuple[int, int]:

@@ -8,6 +8,6 @@ from fuzz.calls import outcome
 
 
 def test_random_calls_keep_their_word_or_are_refused() -> None:
-    found = {seed: outcome(seed) for seed in range(150)}
+    found = {seed: outcome(seed) for seed in range(60)}
     assert {seed: one for seed, one in found.items() if one not in ("released", "refused")} == {}
-    assert min(Counter(found.values()).values()) > 30  # both happen
+    assert min(Counter(found.values()).values()) > 10  # both happen

@@ -375,3 +375,14 @@ def test_a_column_that_cannot_be_read_is_an_error_and_not_one_without_a_type() -
 
     with pytest.raises(DataError, match="was killed"):
         Frame.lazy(["age"], 3, read).arrow_type("age")
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_values_of_several_arrays_are_numbered_as_those_of_one(coded: bool) -> None:
+    """The later arrays have values that the first does not have, which all of them share a list of."""
+    values = ["b", None, "a", "b", "c", "a", None, "d", "b"]
+    parts = [pa.array(values[start : start + 3]) for start in range(0, 9, 3)]
+    array = pa.chunked_array([part.dictionary_encode() if coded else part for part in parts])
+    found = Distinct.from_arrow(array)
+    assert found.values == ["b", "a", "c", "d"]
+    assert found.codes.tolist() == [0, -1, 1, 0, 2, 1, -1, 3, 0]

@@ -253,3 +253,14 @@ def test_numbers_of_any_length() -> None:
     longest = [["9" * digits, "1" * digits, "5" * digits] for digits in (18, 19, 20, 5000)]
     for values in longest:
         assert infer(pa.table({"a": values}))["a"].kind is not None
+
+
+LONG = 200_000
+
+
+@pytest.mark.parametrize(
+    "cell", ["9" * LONG + "x", "5" + " " * LONG + "x", "<" + "9." * LONG + "a", "5-6" + "\t" * LONG + "x"]
+)
+def test_a_long_cell_takes_no_time(cell: str) -> None:
+    texts = {"a": ["1-5", "6-9", cell, "10+"] * 5, "b": [cell, "12.50 €", "1", "2.5"] * 5}
+    assert list(infer(pa.table(texts))) == ["a", "b"]  # patterns that begin anew at every letter took hours

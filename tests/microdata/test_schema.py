@@ -228,8 +228,8 @@ def test_only_a_named_taxonomy_can_be_written(codes: Taxonomy) -> None:
         ),
         (
             "attributes:\n  - {name: a, kind: taxonomic, taxonomy: [{file: x}]}\n",
-            "taxonomy must be a name, a file, or columns; got {'file': 'x'}.",
-            "taxonomy: {from: ",
+            "taxonomy names a file and, of its columns, concept, parent, label or code.",
+            "taxonomy: {file: own.csv",
         ),
     ],
 )

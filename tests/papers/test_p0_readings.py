@@ -40,6 +40,7 @@ def test_both_readings_are_run() -> None:
     assert share_of(table.n) == 173  # 600 of 19,502
 
 
+@pytest.mark.slow
 def test_the_k_of_equal_risk_is_the_first_hundred_with_the_printed_ratio() -> None:
     assert times_in_print("shuffling") == pytest.approx(7, abs=0.001)  # 7 records for 1
     assert times_in_print("imputation") == pytest.approx(7 / 3, abs=0.001)

@@ -314,3 +314,28 @@ def test_analyses_that_a_plan_refuses(entry: dict[str, Any], said: str) -> None:
 def test_a_limit_of_analyses_needs_some() -> None:
     assert "of which the plan has none" in refusal(limits={"analyses": 0.9})
     assert "analyses is a list" in refusal(analyses={"name": "a"})
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "&a [*a]",
+        "[" * 45 + "{name: rounding, base: 5}" + "]" * 45,
+        "&a {name: reverse_mapping, inner: *a}",
+        "{name: &a {x: *a}}",
+    ],
+)
+def test_what_holds_itself_or_lies_too_deep(tmp_path: Path, method: str) -> None:
+    (tmp_path / "plan.yaml").write_text(f"attributes:\n  age: {{role: quasi_identifier}}\nmethod: {method}\n")
+    with pytest.raises(tm.TaxomaskError, match="holds itself, or lies more than 40 levels deep") as error:
+        Plan.read(tmp_path / "plan.yaml")
+    assert "plan.yaml" in error.value.message
+    assert error.value.hint
+
+
+def test_a_few_lines_that_stand_for_a_billion_values(tmp_path: Path) -> None:
+    lines = ["attributes:", "  a0: &a0 {order: [x, x, x, x, x, x, x, x, x, x]}"]
+    lines += [f"  a{n}: &a{n} {{order: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 10)]
+    (tmp_path / "plan.yaml").write_text("\n".join([*lines, "method: *a9", ""]))
+    with pytest.raises(tm.TaxomaskError, match="more than 1,000,000 values"):
+        Plan.read(tmp_path / "plan.yaml")

@@ -42,6 +42,11 @@ method: {name: microaggregation, k: 4}
         (MemoryError(), "not enough memory"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory"),
         (ImportError("libx.so: failed to map segment from shared object"), "not enough memory"),
+        (
+            OSError("Unknown error: Failed to launch worker thread: Resource temporarily unavailable"),
+            "not enough memory",
+        ),
+        (RuntimeError("can't start new thread"), "not enough memory"),
         (OSError(errno.ENOSPC, "No space left on device", "a.csv"), "a.csv cannot be written: the disk is full"),
         (PermissionError(errno.EACCES, "Permission denied", "b.csv"), "b.csv cannot be used: Permission denied"),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), "a text cannot be read"),
@@ -117,11 +122,14 @@ def test_a_cache_folder_that_is_full(small: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.parametrize("megabytes", [300, *(pytest.param(one, marks=pytest.mark.slow) for one in (700, 1200, 1900))])
+@pytest.mark.parametrize(
+    "megabytes", [100, 260, 300, 700, *(pytest.param(one, marks=pytest.mark.slow) for one in (1024, 1200, 1900))]
+)
 def test_little_address_space(tmp_path: Path, megabytes: int) -> None:
     """Whatever library runs out of memory first, while it is loaded or later on."""
     code, said = protect(tmp_path, "-o", tmp_path / "out.csv", limit=megabytes << 20)
     if code:
         assert code == 2
         assert "not enough memory" in said
+    assert (megabytes < 1024) == (f"may use {megabytes} MB" in said)
     assert "Traceback" not in said

@@ -43,7 +43,11 @@ def printed(method: str, measured: bool, threads: int) -> str:
 
 @pytest.mark.parametrize(
     ("method", "measured"),
-    [("tm.Noise()", True), ("tm.Imputation(attributes=['pay', 'sex'])", False), ("tm.Shuffling()", False)],
+    [
+        ("tm.Noise()", True),
+        ("tm.Imputation(attributes=['pay', 'sex'])", False),
+        pytest.param("tm.Shuffling()", False, marks=pytest.mark.slow),
+    ],
 )
 def test_releases_and_measures_do_not_depend_on_the_number_of_threads(method: str, measured: bool) -> None:
     assert printed(method, measured, 1) == printed(method, measured, 3)

@@ -9,10 +9,21 @@ import zlib
 
 from ..errors import DataError, TaxomaskError
 
-__all__ = ["cannot_write", "explained", "is_out_of_memory"]
+__all__ = ["cannot_write", "explained", "is_out_of_memory", "require_memory"]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_MEMORY = ("cannot allocate memory", "failed to map segment", "unable to allocate", "cannot map", "out of memory")
+_MEMORY = (
+    "cannot allocate memory",
+    "failed to map segment",
+    "unable to allocate",
+    "cannot map",
+    "out of memory",
+    "failed to launch worker thread",
+    "can't start new thread",
+)
+_LEAST = (
+    1 << 30
+)  # bytes of address space; a table of 60 records takes 900 MB, and libraries that get less abort or hang
 _LESS = "Use a machine with more memory, a smaller table, or `--engine local`, which holds less at a time."
 
 
@@ -39,7 +50,17 @@ def is_out_of_memory(error: BaseException) -> bool:
     if any(words in text for words in _MEMORY):
         return True
     loading = isinstance(error, ImportError) or (isinstance(error, OSError) and error.errno is None)
-    return loading and "shared object" in text and _is_limited()
+    return loading and "shared object" in text and _allowed() is not None
+
+
+def require_memory() -> None:
+    """Refuse to begin where libraries would abort, or wait for a thread that never starts, in place of saying so."""
+    allowed = _allowed()
+    if allowed is not None and allowed < _LEAST:
+        raise DataError(
+            f"there is not enough memory: this process may use {allowed >> 20} MB.",
+            hint=f"Nothing was released. Allow {_LEAST >> 20} MB at least (`ulimit -v`), and more for a long table.",
+        )
 
 
 def cannot_write(path: object, error: OSError) -> DataError:
@@ -63,13 +84,14 @@ def _is_of_arrow(error: BaseException) -> bool:
     return arrow is not None and isinstance(error, arrow.ArrowException)
 
 
-def _is_limited() -> bool:
-    """Whether the system limits the address space of this process."""
+def _allowed() -> int | None:
+    """The address space in bytes that the system allows this process; None if it sets no limit."""
     if sys.platform == "win32":
-        return False
+        return None
     import resource
 
-    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _first_line(error: BaseException) -> str:

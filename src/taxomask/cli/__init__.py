@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from .._support.failures import explained
+from .._support.failures import explained, require_memory
 from ..errors import PromiseError, TaxomaskError
 
 __all__ = ["main"]
@@ -17,9 +17,10 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``taxomask``; ends the program with its exit code."""
-    from .app import app
-
     try:
+        require_memory()
+        from .app import app
+
         app(args=arguments, prog_name="taxomask")
     except Exception as error:
         known = explained(error)

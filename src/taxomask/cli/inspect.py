@@ -103,7 +103,10 @@ def inspect(
         print_text(f"For you to decide, {len(schema.undecided)} of {len(schema)}: {', '.join(schema.undecided)}.")
     else:
         print_text("No column is undecided.")
-    as_they_are = schema.by_role(Role.OTHER)
+    as_they_are = [name for name in schema.by_role(Role.OTHER) if schema[name].follows is None]
+    following = [name for name in schema.by_role(Role.OTHER) if schema[name].follows is not None]
+    if following:
+        print_text(f"Released as they belong to what is released of another column: {', '.join(following)}.")
     if as_they_are:
         print_text(f"Released as they are, as you decided: {', '.join(as_they_are)}.")
     spelled = [name for name, one in schema.items() if SPELLED in one.note and one.role != Role.IDENTIFIER]

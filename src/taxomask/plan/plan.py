@@ -22,7 +22,7 @@ from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.coarsening import COARSER
 from ..microdata.files import is_address, shown
 from ..microdata.schema import ABOUT_PEOPLE, MissingPerson
-from ..microdata.yaml_file import read_yaml
+from ..microdata.yaml_file import check_size, read_yaml
 from ..release.accept import Accepted, accepted_entries
 from ..taxonomy.distances import DISTANCES
 
@@ -155,6 +155,7 @@ class Plan(_Part):
         """A plan from plain values, as they stand in the YAML file."""
         if not isinstance(content, Mapping):
             raise PlanError("a plan is a mapping of keys.", hint="Write 'attributes:' and 'method:'.")
+        check_size(content)
         keys = (*(name for name in cls.model_fields if name != "folder"), *ABOUT_PEOPLE)
         for key in content:
             if key == "outside":
@@ -368,8 +369,9 @@ def _taxonomies(entries: object) -> Iterator[str]:
     for entry in listed:
         value = entry.get("taxonomy") if isinstance(entry, Mapping) else None
         for one in value if isinstance(value, list) else [value]:
-            name = one.get("taxonomy") if isinstance(one, Mapping) else one
-            if isinstance(name, str) and name not in BUILTIN:
+            inner = one.get("taxonomy") if isinstance(one, Mapping) and "taxonomy" in one else one
+            name = inner.get("file") if isinstance(inner, Mapping) else inner
+            if isinstance(name, str) and (name not in BUILTIN or isinstance(inner, Mapping)):
                 yield name
 
 
@@ -475,7 +477,10 @@ def _attribute_schema(*required: str) -> dict[str, Any]:
             "role": {"enum": [str(role) for role in Role]},
             "kind": {"enum": [str(kind) for kind in Kind]},
             "order": values,
-            "taxonomy": {"type": ["string", "array", "object"], "examples": [*BUILTIN, {"from": ["code", "group"]}]},
+            "taxonomy": {
+                "type": ["string", "array", "object"],
+                "examples": [*BUILTIN, {"from": ["code", "group"]}, {"file": "own.csv", "concept": "code"}],
+            },
             "distance": {"enum": list(DISTANCES)},
             "weight": {"type": "number", "exclusiveMinimum": 0},
             "match": {"enum": list(MATCH)},

@@ -27,7 +27,7 @@ from ..release.randomness import check_secret
 from ..release.write import Options, write
 from .plan import EngineChoice, Limits, Plan
 
-__all__ = ["Outcome", "naming", "open_workers", "read_for", "run"]
+__all__ = ["Outcome", "naming", "open_for", "open_workers", "read_for", "run"]
 
 
 @dataclass(frozen=True)
@@ -210,9 +210,14 @@ def _measured(plan: Plan, release: Release, page: str | None, progress: Told | N
 
 def read_for(plan: Plan, data: str | None = None, *, safe_cells: bool = False) -> tuple[Source, Any]:
     """The table of a plan, with codes and categories as text, so that leading zeros survive."""
-    where, texts = _located(plan, data)
-    source = open_table(where, text=texts, safe_cells=safe_cells)
+    source = open_for(plan, data, safe_cells=safe_cells)
     return source, source.read()
+
+
+def open_for(plan: Plan, data: str | None = None, *, safe_cells: bool = False) -> Source:
+    """The same, to be read."""
+    where, texts = _located(plan, data)
+    return open_table(where, text=texts, safe_cells=safe_cells)
 
 
 def _located(plan: Plan, data: str | None) -> tuple[str, list[str]]:

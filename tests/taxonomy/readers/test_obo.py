@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from taxomask.errors import TaxonomyError
+from taxomask.taxonomy import Taxonomy
 from taxomask.taxonomy.readers import read_listing
+from taxomask.taxonomy.readers.obo import _joined
 
 
 def edges(listing) -> list[tuple[str, str]]:
@@ -202,3 +205,18 @@ def test_escaped_names_come_back(tmp_path_factory, names):
     stanzas = (f'[Term]\nid: {i}\nname: {escaped(name)} {{a="b"}} ! {name}\n' for i, name in enumerate(names))
     path.write_text("\n".join(stanzas), encoding="utf-8")
     assert read_listing(path, format="obo").labels == names
+
+
+@given(text=st.text(alphabet=st.sampled_from("\\\nax"), max_size=12))
+def test_lines_that_go_on_are_joined(text: str) -> None:
+    continued = re.compile(r"(?:[^\n]*(?<!\\)\\\n)+[^\n]*")  # the definition; of a long line it takes minutes
+    joined = continued.sub(lambda lines: lines[0].replace("\\\n", "") + "\n" * lines[0].count("\n"), text)
+    assert _joined(text) == joined
+
+
+@pytest.mark.parametrize("piece", ["A", " ", "{a=", "}", "{a=b} ", "\\", "!"])
+def test_a_long_line_takes_no_time(tmp_path: Path, piece: str) -> None:
+    long = piece * (300_000 // len(piece))
+    text = f"format-version: 1.2\n[Term]\nid: a\nname: {long}x\ndef: two \\\nlines\n\n[Term]\nid: b\nis_a: a\n"
+    (tmp_path / "a.obo").write_text(text)
+    assert len(Taxonomy.read(tmp_path / "a.obo")) >= 2

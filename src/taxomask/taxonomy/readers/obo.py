@@ -15,8 +15,8 @@ __all__ = ["READER"]
 _START = re.compile(r"(?:\s|!.*\n)*(?:format-version\s*:|\[(?:Term|Typedef|Instance)\b)")
 _STANZA = re.compile(r"\[(\w+)\]\s*(?:!.*)?")
 _COMMENT = re.compile(r"(?<!\\)!.*")
-_MODIFIERS = re.compile(r"\s*(?<!\\)\{\s*[\w:.\-]+\s*=.*\}\s*(?:!.*)?$")
-_CONTINUED = re.compile(r"(?:[^\n]*(?<!\\)\\\n)+[^\n]*")
+_MODIFIERS = re.compile(r"(?<!\\)\{\s*[\w:.\-]+\s*=")
+_END_OF_MODIFIERS = re.compile(r"\}\s*(?:!.*)?$")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "W": " ", "t": "\t"}
 _USED = frozenset({"id", "name", "is_a", "relationship", "alt_id", "is_obsolete"})
@@ -168,8 +168,9 @@ def _text(value: str) -> str:
     >>> _text(r" wow\! \{not a modifier\}")
     'wow! {not a modifier}'
     """
-    if "{" in value:
-        value = _MODIFIERS.sub("", value)
+    modifiers = _MODIFIERS.search(value) if "}" in value else None
+    if modifiers and _END_OF_MODIFIERS.search(value, modifiers.end()):
+        value = value[: modifiers.start()].rstrip()
     if "\\" not in value:
         return value.partition("!")[0].strip()
     value = _COMMENT.sub("", value)
@@ -180,7 +181,15 @@ def _joined(text: str) -> str:
     """Join lines that go on after a backslash; empty lines keep the count."""
     if "\\\n" not in text:
         return text
-    return _CONTINUED.sub(lambda lines: lines[0].replace("\\\n", "") + "\n" * lines[0].count("\n"), text)
+    lines, begun = list[str](), list[str]()
+    *others, last = text.split("\n")
+    for line in others:
+        if line.endswith("\\") and not line.endswith("\\\\"):
+            begun.append(line[:-1])
+        else:
+            lines += ["".join([*begun, line]), *[""] * len(begun)]
+            begun.clear()
+    return "\n".join([*lines, "".join([*begun, last]), *[""] * len(begun)])
 
 
 READER = Reader("obo", "OBO ontology", recognises, read)
