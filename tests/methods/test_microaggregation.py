@@ -121,11 +121,11 @@ def test_keeps_mean_and_variance(cells: list[int | None], k: int, offset: int) -
 
 def test_equal_averages_are_not_stretched() -> None:
     """0.1 + 0.3 and 0.2 + 0.2 have halves that differ in the last bit, of which no variance can be made."""
-    from taxomask.methods.microaggregation import _with_moments_of
+    from taxomask.methods._moments import stretched
 
     column: Any = tm.Microdata.from_frame(pa.table({"x": [0.1, 0.3, 0.7, 0.2, 0.2, 0.7]}), NUMBER).columns["x"]
     averaged = aggregate(column, Groups(np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)))
-    released: Any = _with_moments_of(column, averaged)
+    released: Any = stretched(column, averaged)
     assert released.values.tolist() == pytest.approx([1.1 / 3] * 6, rel=1e-15)
     assert len(set(released.values.tolist())) == 1
 

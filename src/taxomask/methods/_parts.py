@@ -6,9 +6,8 @@ enough for one function. The sample, and so the parts, are the same on every eng
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,14 +15,15 @@ from numpy.typing import NDArray
 
 from ..engines import Engine
 from ..microdata import Column, ContinuousColumn
-from ..partition import Cuts, Groups
+from ..partition import Cuts
 from ..records import Extent, RecordDistance, Spread
+from ._moments import extent_of, spread_of
 
-__all__ = ["InParts", "Parts", "distance_on", "extent_of", "picked_on", "spread_of"]
+__all__ = ["Parts", "distance_on", "picked_on"]
 
 R = TypeVar("R")
 _LEAST = 64  # records of a sample
-_WHAT, _NUMBERING = "cutting into blocks", "numbering the groups"
+_WHAT = "cutting into blocks"
 
 
 def distance_on(engine: Engine, columns: Sequence[Column], **how: Any) -> RecordDistance:
@@ -38,14 +38,6 @@ def distance_on(engine: Engine, columns: Sequence[Column], **how: Any) -> Record
         else:
             found.append((column.outline(engine.count(column)), None))
     return RecordDistance.measured(found, **how)
-
-
-def extent_of(column: ContinuousColumn) -> Extent:
-    return Extent.of(column.values)
-
-
-def spread_of(column: ContinuousColumn, origin: float) -> Spread:
-    return Spread.of(column.values, origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,39 +179,3 @@ def _counting(rows: range, n: int) -> NDArray[Any]:
 
 def _enough(units: NDArray[np.int64], k: int) -> bool:
     return len(np.unique(units)) >= k
-
-
-@dataclass(frozen=True, eq=False)
-class InParts:
-    """Groups in the parts of a table: the columns that they were made by, part by part, the number of each record's
-    group in its part, how many groups each part has, and what is worth knowing of how they were made."""
-
-    parts: Parts
-    columns: Mapping[str, Column]
-    inside: NDArray[np.int32]
-    counts: tuple[int, ...]
-    notes: tuple[str, ...] = ()
-
-    def groups(self) -> Groups:
-        """The groups of the table, numbered through."""
-        first = list(accumulate(self.counts, initial=0))[:-1]
-        numbers = self.parts.each(_through, [self.inside], what=_NUMBERING, own=first)
-        return Groups(self.parts.back(numbers, _NUMBERING), self.notes)
-
-    def each(
-        self,
-        function: Callable[..., Any],
-        names: Sequence[str],
-        *common: Any,
-        what: str,
-        rng: np.random.Generator | None = None,
-    ) -> tuple[Any, ...]:
-        """What a function makes of the groups of each part and some columns in it: a tuple of columns of the whole
-        table, and of whatever is not a column or an array a list."""
-        rows = [self.inside, *(self.columns[name] for name in names)]
-        made = self.parts.each(function, rows, *common, what=what, rng=rng)
-        return tuple(one if isinstance(one, list) else self.parts.back(one, what) for one in made)
-
-
-def _through(numbers: NDArray[np.int32], first: int) -> NDArray[np.int32]:
-    return numbers + np.int32(first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -48,6 +48,11 @@ class Swaps:
 
     pairs: Int
     candidates: Int
+
+    @classmethod
+    def together(cls, found: Sequence[Swaps]) -> Swaps:
+        """All of several, in their order."""
+        return cls(np.concatenate([one.pairs for one in found]), np.concatenate([one.candidates for one in found]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,33 +84,23 @@ class GroupPermutation(Grouped):
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         names = self._attributes(data)
         grouping, *each = rng.spawn(1 + len(names))
-        how = self.grouping()
-        if how.in_parts(engine, data):
-            made = how.parts_on(engine, data, grouping)
-            groups, count = made.groups(), sum(made.counts)
-            found = []
-            for name, child in zip(names, each, strict=True):
-                column, single = made.each(_permuted_part, [name], what="permuting", rng=child)
-                found.append((column, sum(single)))
-        else:
-            groups = how.groups_on(engine, data, grouping)
-            items = [(data.columns[name], groups, child) for name, child in zip(names, each, strict=True)]
-            found, count = engine.map(_permuted, items, "permuting"), len(groups.sizes)
-        many = f"{count:,} groups"
+        groups = self.grouping().partition_on(engine, data, grouping)
+        found = groups.each(_permuted, names, what="permuting", rngs=each)
         notes = [
-            f"{name}: all values are equal in {single:,} of {many}, where their order hides nothing."
+            f"{name}: all values are equal in {sum(single):,} of {groups.count:,} groups, where their order hides "
+            "nothing."
             for name, (_, single) in zip(names, found, strict=True)
-            if single
+            if sum(single)
         ]
         columns = dict(zip(names, (column for column, _ in found), strict=True))
-        return Masked(data.replace(columns), groups, (*groups.notes, *notes))
+        return Masked(data.replace(columns), groups.together(), (*groups.notes, *notes))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names = self._attributes(data)
         return (Permutation(names, missing_move=True), EqualChances(self.k, names))
 
 
-def _permuted(column: Column, groups: Groups, rng: np.random.Generator) -> tuple[Column, int]:
+def _permuted(groups: Groups, column: Column, rng: np.random.Generator) -> tuple[Column, int]:
     """The column in a random order inside each group, and in how many groups all its values are equal."""
     source = np.empty(len(column), dtype=np.int64)
     source[groups.order] = random_order(groups.numbers, rng)
@@ -118,10 +108,6 @@ def _permuted(column: Column, groups: Groups, rng: np.random.Generator) -> tuple
     starts = groups.start[:-1]
     single = np.minimum.reduceat(numbers, starts) == np.maximum.reduceat(numbers, starts)
     return column.take(source), int(single.sum())
-
-
-def _permuted_part(numbers: NDArray[np.int32], column: Column, rng: np.random.Generator) -> tuple[Column, int]:
-    return _permuted(column, Groups(numbers), rng)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._support.parameters import Slider, check_integer
 from ..engines import Engine, Memory
 from ..errors import PlanError, SchemaError
-from ..microdata import Column, ContinuousColumn, Kind, Microdata
+from ..microdata import Column, Kind, Microdata
 from ..partition import (
     Groups,
     Ordinal,
@@ -25,18 +25,16 @@ from ..partition import (
     least_loss,
     loss_of_means,
     mdav,
-    median_cuts,
-    members,
     merge_until,
     refine,
     several,
-    with_enough,
 )
-from ..records import Extent, RecordDistance, Spread
+from ..records import RecordDistance
+from ._blocks import in_blocks, in_parts
 from ._closeness import Limits
-from ._parts import InParts, Parts, distance_on, extent_of, spread_of
+from ._partition import AtOnce, Partition
 from .base import Masked, Method, Progress, Promise
-from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness, binary_scale
+from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness
 
 __all__ = ["Algorithm", "BlockSize", "GroupSize", "Microaggregation"]
 
@@ -152,17 +150,12 @@ class Microaggregation(Method):
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         names = self._attributes(data)
-        if self.in_parts(engine, data) and self.t is None and self.l is None:
-            made = self.parts_on(engine, data, rng)
-            found = made.each(_averaged_part, names, self.ordinal, what="averaging")
-            columns = dict(zip(names, found, strict=True))
-            if self.keep_variance:
-                columns = {name: _with_moments_on(engine, data.columns[name], one) for name, one in columns.items()}
-            return Masked(data.replace(columns), made.groups(), made.notes)
-        groups = self.groups_on(engine, data, rng)
-        items = [(data.columns[name], groups, self.ordinal, self.keep_variance) for name in names]
-        averages = engine.map(_averaged, items, "averaging")
-        return Masked(data.replace(dict(zip(names, averages, strict=True))), groups, groups.notes)
+        groups = self.partition_on(engine, data, rng)
+        averages = groups.each(_averaged, names, self.ordinal, what="averaging")
+        columns = dict(zip(names, averages, strict=True))
+        if self.keep_variance:
+            columns = {name: groups.with_moments_of(data.columns[name], one) for name, one in columns.items()}
+        return Masked(data.replace(columns), groups.together(), groups.notes)
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names = self._attributes(data)
@@ -185,49 +178,21 @@ class Microaggregation(Method):
         return self.groups_on(Memory().telling(progress), data, rng)
 
     def groups_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Groups:
-        """The partition, wherever the table lies. Each block has a generator of its own."""
-        groups: Groups
+        """The partition, wherever the table lies."""
+        return self.partition_on(engine, data, rng).together()
+
+    def partition_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Partition:
+        """The same, ready for what is to be done with the groups: in blocks, each with a generator of its own, where
+        that is asked for, and in parts of the table if it is so long that nothing should look at all of it."""
         if self.closeness != "first" and self._is_one_number(data):
-            groups = engine.run(_group_line, self, data, what="grouping", main=True)
-            return groups
+            return AtOnce(engine, data, engine.run(_group_line, self, data, what="grouping", main=True))
         if self.block_size is None:
             check_in_one_piece(data.n, self.name)
-            groups = engine.run(_group, self, data, rng, what="grouping", main=True)
-            return groups
-        if self.in_parts(engine, data):
-            groups = self.parts_on(engine, data, rng).groups()
-            if self.t is not None or self.l is not None:
-                groups = engine.run(_mended, self, data, groups, what="numbering the groups")
-            return groups
-        blocks = engine.run(_cut, self, data, what="cutting into blocks")
-        items = [(self, block, child) for block, child in zip(blocks, rng.spawn(len(blocks)), strict=True)]
-        inside = engine.map(_group_block, items, "grouping", main=True)
-        rows = [block.rows for block in blocks]
-        groups = engine.run(_numbered, self, data, rows, inside, what="numbering the groups")
-        return groups
-
-    def parts_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> InParts:
-        """The partition of a long table, made in parts of it; before t and l."""
-        assert self.block_size is not None
-        units = data.units
-        check_enough(data.n, None, self.k)
-        names = self._attributes(data)
-        columns = [data.columns[name] for name in names]
-        space = goal = distance_on(engine, columns, distance=self.distance, scale=self.scale)
-        if self.objective == "semantic":
-            goal = distance_on(engine, columns, distance="generic")
-        sample, each = rng.spawn(2)
-        parts = Parts.cut(engine, columns, space, self.block_size, sample, units, self.k)
-        brought = [parts.brought(column) for column in columns]
-        rows = [range(data.n) if units is None else parts.brought(units), *brought]
-        what = "grouping"
-        inside, counts, notes = parts.each(_group_part, rows, self, space, goal, what=what, rng=each, main=True)
-        said = tuple(dict.fromkeys(note for some in notes for note in some))
-        return InParts(parts, dict(zip(names, brought, strict=True)), inside, tuple(counts), said)
-
-    def in_parts(self, engine: Engine, data: Microdata) -> bool:
-        """Whether the table is so long that blocks are made in parts of it."""
-        return self.block_size is not None and data.n > engine.chunk and not self._is_one_number(data)
+            return AtOnce(engine, data, engine.run(_group, self, data, rng, what="grouping", main=True))
+        made = (in_blocks if data.n <= engine.chunk else in_parts)(self, engine, data, rng)
+        if self.t is None and self.l is None:
+            return made
+        return AtOnce(engine, data, engine.run(_merged, self, data, made.together(), what="merging groups"))
 
     def _is_one_number(self, data: Microdata) -> bool:
         """Whether the best groups of all can be found: for one number, whatever the length of the table."""
@@ -270,6 +235,7 @@ class Microaggregation(Method):
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> Groups:
+        """Groups of records that are near each other, whose they are or not; refined if that is asked for."""
         numbers = mdav(space, self.k, people=people, ordinal=self.ordinal)
         if self.algorithm != "refined":
             if progress is not None:
@@ -306,38 +272,7 @@ class Microaggregation(Method):
         return names
 
 
-def _with_moments_of(original: Column, averaged: Column) -> Column:
-    """Numbers moved and stretched to their original mean and variance, over the values that are there.
-
-    Where values are missing, averages have another mean: a missing cell is filled, or present ones are emptied.
-    """
-    if not isinstance(original, ContinuousColumn) or not isinstance(averaged, ContinuousColumn):
-        return averaged
-    before, present = (column.values[~column.missing] for column in (original, averaged))
-    if not len(present) or before.min() == before.max():
-        return averaged
-    scale = binary_scale(before)
-    before, present = before / scale, present / scale
-    origin = before.min()
-    found, wanted = present - origin, before - origin
-    deviation = np.std(found, ddof=1) if len(found) > 1 else 0.0  # 0 of numbers whose squares are too small, too
-    alike = np.ptp(found) <= 1e-14 * np.abs(before).max()  # equal averages, up to rounding, cannot be stretched
-    stretch = 0.0 if alike or deviation == 0 else np.std(wanted, ddof=1) / deviation
-    moved = wanted.mean() + (averaged.values / scale - origin - found.mean()) * stretch
-    return averaged.with_values((origin + moved) * scale)
-
-
 # --------------------------------------------------------------------------------------- the steps
-
-
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Some similar records, and how far apart they are: for grouping, and for the objective of a refined search."""
-
-    rows: NDArray[np.int64]
-    space: RecordDistance
-    goal: RecordDistance
-    people: NDArray[np.int64] | None
 
 
 def _group(method: Microaggregation, data: Microdata, rng: np.random.Generator, progress: Progress | None) -> Groups:
@@ -366,95 +301,9 @@ def _group_line(method: Microaggregation, data: Microdata) -> Groups:
     return method._merged(data, None, along_one_column(data.columns[name], method.k, data.units))
 
 
-def _cut(method: Microaggregation, data: Microdata) -> list[_Block]:
-    assert method.block_size is not None
-    space, goal = method._spaces(data)
-    people = data.units
-    check_enough(data.n, several(people), method.k)
-    blocks = []
-    for rows in with_enough(members(median_cuts(space, method.block_size)), people, method.k):
-        part = space.take(rows)
-        own = None if people is None else people[rows]
-        blocks.append(_Block(rows, part, part if goal is space else goal.take(rows), own))
-    return blocks
-
-
-def _group_block(
-    method: Microaggregation, block: _Block, rng: np.random.Generator, progress: Progress | None
-) -> Groups:
-    return method._partition(block.space, block.goal, block.people, rng, progress)
-
-
-def _numbered(
-    method: Microaggregation, data: Microdata, blocks: list[NDArray[np.int64]], inside: list[Groups]
-) -> Groups:
-    """The groups of all blocks, numbered through, and merged where t or l ask for it."""
-    numbers, first = np.empty(data.n, dtype=np.int32), 0
-    for rows, groups in zip(blocks, inside, strict=True):
-        numbers[rows] = groups.numbers + first
-        first += int(groups.numbers.max()) + 1
-    notes = tuple(dict.fromkeys(note for groups in inside for note in groups.notes))
-    return method._merged(data, None, Groups(numbers, notes))
-
-
-def _group_part(
-    rows: Any, *columns_and_how: Any, progress: Progress | None
-) -> tuple[NDArray[np.int32], int, tuple[str, ...]]:
-    """The groups of a part of a long table, block by block: their numbers, how many there are, and notes.
-
-    ``rows`` are the people, or positions where there are none.
-    """
-    *columns, method, space, goal, rng = columns_and_how
-    people = rows if isinstance(rows, np.ndarray) else None
-    here = space.among(columns)
-    there = here if goal is space or method.objective == "record" else goal.among(columns)
-    check_enough(here.n, several(people), method.k)
-    blocks = with_enough(members(median_cuts(here, method.block_size, far=False)), people, method.k)
-    numbers, first, notes = np.empty(here.n, dtype=np.int32), 0, []
-    for done, (some, child) in enumerate(zip(blocks, rng.spawn(len(blocks)), strict=True)):
-        near = here.take(some)
-        own = None if people is None else people[some]
-        groups = method._partition(near, near if there is here else there.take(some), own, child, None)
-        numbers[some] = groups.numbers + first
-        first += int(groups.numbers.max()) + 1
-        notes += groups.notes
-        if progress is not None:
-            progress((done + 1) / len(blocks))
-    return numbers, first, tuple(notes)
-
-
-def _mended(method: Microaggregation, data: Microdata, groups: Groups) -> Groups:
+def _merged(method: Microaggregation, data: Microdata, groups: Groups) -> Groups:
     return method._merged(data, None, groups)
 
 
-def _averaged_part(numbers: NDArray[np.int32], *columns_and_rule: Any) -> tuple[Column, ...]:
-    *columns, ordinal = columns_and_rule
-    groups = Groups(numbers)
-    return tuple(aggregate(column, groups, ordinal=ordinal) for column in columns)
-
-
-def _with_moments_on(engine: Engine, original: Column, averaged: Column) -> Column:
-    """As `_with_moments_of`, of a long column."""
-    if not isinstance(original, ContinuousColumn):
-        return averaged
-    what = "keeping moments"
-    before, after = (engine.fold(extent_of, Extent.with_, [one], what=what) for one in (original, averaged))
-    if not after.count or before.smallest == before.largest:
-        return averaged
-    origin = before.smallest
-    wanted, found = (engine.fold(spread_of, Spread.with_, [one], origin, what=what) for one in (original, averaged))
-    largest = max(abs(before.smallest), abs(before.largest))
-    alike = (after.largest - origin) - (after.smallest - origin) <= 1e-14 * largest
-    deviation = np.sqrt(found.variance)
-    stretch = 0.0 if alike or deviation == 0 else np.sqrt(wanted.variance) / deviation
-    stretched: Column = engine.each(_stretched, [averaged], origin, wanted.mean, found.mean, float(stretch), what=what)
-    return stretched
-
-
-def _stretched(column: ContinuousColumn, origin: float, wanted: float, found: float, stretch: float) -> Column:
-    return column.with_values(origin + (wanted + (column.values - origin - found) * stretch))
-
-
-def _averaged(column: Column, groups: Groups, ordinal: Ordinal, keep_variance: bool) -> Column:
-    averages = aggregate(column, groups, ordinal=ordinal)
-    return _with_moments_of(column, averages) if keep_variance else averages
+def _averaged(groups: Groups, column: Column, ordinal: Ordinal) -> Column:
+    return aggregate(column, groups, ordinal=ordinal)

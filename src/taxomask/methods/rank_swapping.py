@@ -2,21 +2,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge
-from numpy.typing import NDArray
 
 from ..engines import Engine, Memory
 from ..errors import PlanError
-from ..microdata import CategoricalColumn, Kind, Microdata
-from ..partition import check_in_one_piece, median_cuts, members
-from ..records import RecordDistance
+from ..microdata import Microdata
+from ..partition import check_in_one_piece
 from ._column_swaps import swap_at_ends, swap_by_ranking
-from ._parts import Parts, distance_on
-from ._record_swaps import category_terms, record_terms, swap_records
+from ._record_swaps import record_terms, swap_records
 from ._swapping import IntervalShare, IntervalSize, Swaps, check_interval, interval_size, swapped
+from ._swaps_in_blocks import swaps_in_blocks
 from .base import Masked, Method, Progress, Promise
 from .promises import Permutation
 
@@ -99,9 +97,8 @@ class RankSwapping(Method):
         k, whole = interval_size(self.k, self.p, data.n), self.interval == "open"
         if self.algorithm == 3:
             check_in_one_piece(data.n, f"{self.name} with algorithm 3")
-            return swapped(
-                data, dict(zip(names, swap_records(record_terms(data, names), k, whole, rng), strict=True)), k
-            )
+            found = swap_records(record_terms(data, names), k, whole, rng)
+            return swapped(data, dict(zip(names, found, strict=True)), k)
         one = swap_by_ranking if self.algorithm == 1 else swap_at_ends
         swaps: dict[str, Swaps] = {}
         for name in names:
@@ -115,34 +112,11 @@ class RankSwapping(Method):
             return super().mask_on(engine, data, rng)
         interval_size(self.k, self.p, data.n)
         names = self._attributes(data)
-        if data.n > engine.chunk:
-            found, k = self._in_parts(engine, data, rng)
-        else:
-            blocks = engine.run(_cut, self, data, what="cutting into blocks")
-            items = [(self, *block, child) for block, child in zip(blocks, rng.spawn(len(blocks)), strict=True)]
-            found = engine.map(_swap_block, items, "swapping", main=True)
-            k = max(self._interval(len(rows)) for rows, _ in blocks)
-        each = [[swaps[place] for swaps in found if swaps] for place in range(len(names))]
-        made = engine.map(_exchanged, [(data, *one, k) for one in zip(names, each, strict=True)], "exchanging")
+        found, k = swaps_in_blocks(self, engine, data, rng)
+        made = engine.map(_exchanged, [(data, *one, k) for one in zip(names, found, strict=True)], "exchanging")
         swaps = {name: pairs for one in made for name, pairs in (one.swaps or {}).items()}
         notes = tuple(note for one in made for note in one.notes)
         return Masked(data.changed_as([one.data for one in made]), notes=notes, swaps=swaps or None)
-
-    def _in_parts(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> tuple[list[list[Swaps]], int]:
-        """The swaps in each part of a long table, and the size of the largest interval."""
-        assert self.block_size is not None
-        columns = [data.columns[name] for name in self._attributes(data)]
-        codes = [one for one in columns if isinstance(one, CategoricalColumn) and one.attribute.kind != Kind.ORDINAL]
-        if len(codes) == len(columns):
-            space = RecordDistance.from_terms(category_terms([one.part(0, 0) for one in codes]))
-        else:
-            space = distance_on(engine, columns)
-        sample, each = rng.spawn(2)
-        parts = Parts.cut(engine, columns, space, self.block_size, sample)
-        brought = [parts.order, *(parts.brought(column) for column in columns)]
-        items = engine.cut(brought, self, space, rng=each, edges=parts.edges)
-        found = engine.map(_swap_part, items, "swapping", main=True)
-        return [swaps for swaps, _ in found], max(k for _, k in found)
 
     def _interval(self, records: int) -> int:
         """The size of the swapping interval in a block; at most all other records of it."""
@@ -157,48 +131,6 @@ class RankSwapping(Method):
         return tuple(replace(self, attributes=(name,)) for name in self._attributes(data))
 
 
-# --------------------------------------------------------------------------------------- the steps in blocks
-
-
-def _cut(method: RankSwapping, data: Microdata) -> list[tuple[NDArray[np.int64], RecordDistance]]:
-    """The rows of each block, and how far apart its records are."""
-    assert method.block_size is not None
-    space = RecordDistance.from_terms(record_terms(data, method._attributes(data)))
-    return [(rows, space.take(rows)) for rows in members(median_cuts(space, method.block_size))]
-
-
-def _swap_block(
-    method: RankSwapping, rows: NDArray[np.int64], space: RecordDistance, rng: np.random.Generator
-) -> list[Swaps]:
-    whole = method.interval == "open"
-    swaps = swap_records(space.terms, method._interval(len(rows)), whole, rng) if len(rows) > 1 else []
-    return [Swaps(rows[one.pairs], one.candidates) for one in swaps]
-
-
-def _swap_part(
-    positions: NDArray[Any], *columns_and_how: Any, progress: Progress | None = None
-) -> tuple[list[Swaps], int]:
-    """The swaps in a part of a long table, of each attribute, and the size of the largest interval."""
-    *columns, method, space, rng = columns_and_how
-    here = space.among(columns)
-    blocks = members(median_cuts(here, method.block_size, far=False))
-    found = []
-    for done, (rows, child) in enumerate(zip(blocks, rng.spawn(len(blocks)), strict=True)):
-        found.append(_swap_block(method, rows, here.take(rows), child))
-        if progress is not None:
-            progress((done + 1) / len(blocks))
-    each = zip(*(swaps for swaps in found if swaps), strict=True)
-    together = [
-        Swaps(
-            positions[np.concatenate([one.pairs for one in some])].astype(np.int64),
-            np.concatenate([one.candidates for one in some]),
-        )
-        for some in each
-    ]
-    return together, max(method._interval(len(rows)) for rows in blocks)
-
-
 def _exchanged(data: Microdata, name: str, found: list[Swaps], k: int) -> Masked:
     """The table with the values of one attribute exchanged as the blocks say."""
-    together = Swaps(np.concatenate([one.pairs for one in found]), np.concatenate([one.candidates for one in found]))
-    return swapped(data, {name: together}, k)
+    return swapped(data, {name: Swaps.together(found)}, k)

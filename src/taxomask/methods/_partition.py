@@ -1,0 +1,153 @@
+"""The groups of a table, and what is made of its columns by them: at once, or in parts of a long table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines import Engine
+from ..engines.base import together
+from ..microdata import Column, Microdata
+from ..partition import Groups
+from ._moments import stretched, stretched_in_chunks
+from ._parts import Parts
+
+__all__ = ["AtOnce", "InParts", "Partition"]
+
+_NUMBERING, _MOMENTS = "numbering the groups", "keeping moments"
+
+
+class Partition(ABC):
+    """The groups of a table, wherever they were made."""
+
+    notes: tuple[str, ...]
+    """What is worth knowing of how they were made."""
+    count: int
+    """How many groups there are."""
+
+    @abstractmethod
+    def together(self) -> Groups:
+        """The groups of the table, numbered through."""
+
+    @abstractmethod
+    def each(
+        self,
+        function: Callable[..., Any],
+        names: Sequence[str],
+        *common: Any,
+        what: str,
+        rngs: Sequence[np.random.Generator] | None = None,
+    ) -> list[Any]:
+        """What a function makes of each of some columns by the groups: a column, or a tuple of columns and lists.
+
+        The function is given groups, the column, what is common to all, and a generator if there is one for each
+        column. Of what it gives back beside columns there is a list, since it may be called for each part of the table.
+        """
+
+    @abstractmethod
+    def with_moments_of(self, original: Column, averaged: Column) -> Column:
+        """Averaged numbers moved and stretched to their original mean and variance, over the values that are there."""
+
+
+@dataclass(frozen=True, eq=False)
+class AtOnce(Partition):
+    """Groups of a table that is looked at as a whole."""
+
+    engine: Engine
+    data: Microdata
+    groups: Groups
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.groups.notes
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        return len(self.groups.sizes)
+
+    def together(self) -> Groups:
+        return self.groups
+
+    def each(
+        self,
+        function: Callable[..., Any],
+        names: Sequence[str],
+        *common: Any,
+        what: str,
+        rngs: Sequence[np.random.Generator] | None = None,
+    ) -> list[Any]:
+        items = [
+            (self.groups, self.data.columns[name], *common, *chance)
+            for name, chance in zip(names, _chances(names, rngs), strict=True)
+        ]
+        return [together([found]) for found in self.engine.map(function, items, what)]
+
+    def with_moments_of(self, original: Column, averaged: Column) -> Column:
+        moved: Column = self.engine.run(stretched, original, averaged, what=_MOMENTS)
+        return moved
+
+
+@dataclass(frozen=True, eq=False)
+class InParts(Partition):
+    """Groups in the parts of a table: the columns that they were made by, part by part, the number of each record's
+    group in its part, and how many groups each part has."""
+
+    parts: Parts
+    columns: Mapping[str, Column]
+    inside: NDArray[np.int32]
+    counts: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        return sum(self.counts)
+
+    def together(self) -> Groups:
+        first = list(accumulate(self.counts, initial=0))[:-1]
+        numbers = self.parts.each(_through, [self.inside], what=_NUMBERING, own=first)
+        return Groups(self.parts.back(numbers, _NUMBERING), self.notes)
+
+    def each(
+        self,
+        function: Callable[..., Any],
+        names: Sequence[str],
+        *common: Any,
+        what: str,
+        rngs: Sequence[np.random.Generator] | None = None,
+    ) -> list[Any]:
+        made = []
+        for name, chance in zip(names, _chances(names, rngs), strict=True):
+            rows = [self.inside, self.columns[name]]
+            found = self.parts.each(_by_part, rows, function, *common, what=what, rng=next(iter(chance), None))
+            made.append(self._back(found, what))
+        return made
+
+    def _back(self, found: Any, what: str) -> Any:
+        """What was made part by part in the order of the table; of other things there are lists, which stay."""
+        if isinstance(found, tuple):
+            return tuple(one if isinstance(one, list) else self.parts.back(one, what) for one in found)
+        return self.parts.back(found, what)
+
+    def with_moments_of(self, original: Column, averaged: Column) -> Column:
+        return stretched_in_chunks(self.parts.engine, original, averaged, _MOMENTS)
+
+
+def _chances(
+    names: Sequence[str], rngs: Sequence[np.random.Generator] | None
+) -> Sequence[tuple[np.random.Generator, ...]]:
+    """The generator of each column, where there are any."""
+    return [()] * len(names) if rngs is None else [(one,) for one in rngs]
+
+
+def _through(numbers: NDArray[np.int32], first: int) -> NDArray[np.int32]:
+    return numbers + np.int32(first)
+
+
+def _by_part(numbers: NDArray[np.int32], column: Column, function: Callable[..., Any], *more: Any) -> Any:
+    return function(Groups(numbers), column, *more)
