@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +20,27 @@ from ._parts import Parts
 
 __all__ = ["AtOnce", "InParts", "Partition"]
 
+Chance: TypeAlias = tuple[np.random.Generator, ...]  # one generator, or none
 _NUMBERING, _MOMENTS = "numbering the groups", "keeping moments"
 
 
 class Partition(ABC):
     """The groups of a table, wherever they were made."""
 
-    notes: tuple[str, ...]
-    """What is worth knowing of how they were made."""
-    count: int
-    """How many groups there are."""
+    @property
+    @abstractmethod
+    def notes(self) -> tuple[str, ...]:
+        """What is worth knowing of how they were made."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How many groups there are."""
 
     @abstractmethod
     def together(self) -> Groups:
         """The groups of the table, numbered through."""
 
-    @abstractmethod
     def each(
         self,
         function: Callable[..., Any],
@@ -49,6 +54,14 @@ class Partition(ABC):
         The function is given groups, the column, what is common to all, and a generator if there is one for each
         column. Of what it gives back beside columns there is a list, since it may be called for each part of the table.
         """
+        chances: list[Chance] = [()] * len(names) if rngs is None else [(one,) for one in rngs]
+        return self._each(function, list(zip(names, chances, strict=True)), common, what)
+
+    @abstractmethod
+    def _each(
+        self, function: Callable[..., Any], chosen: list[tuple[str, Chance]], common: tuple[Any, ...], what: str
+    ) -> list[Any]:
+        """The same for columns with their generators."""
 
     @abstractmethod
     def with_moments_of(self, original: Column, averaged: Column) -> Column:
@@ -64,28 +77,20 @@ class AtOnce(Partition):
     groups: Groups
 
     @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def notes(self) -> tuple[str, ...]:
         return self.groups.notes
 
     @property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         return len(self.groups.sizes)
 
     def together(self) -> Groups:
         return self.groups
 
-    def each(
-        self,
-        function: Callable[..., Any],
-        names: Sequence[str],
-        *common: Any,
-        what: str,
-        rngs: Sequence[np.random.Generator] | None = None,
+    def _each(
+        self, function: Callable[..., Any], chosen: list[tuple[str, Chance]], common: tuple[Any, ...], what: str
     ) -> list[Any]:
-        items = [
-            (self.groups, self.data.columns[name], *common, *chance)
-            for name, chance in zip(names, _chances(names, rngs), strict=True)
-        ]
+        items = [(self.groups, self.data.columns[name], *common, *chance) for name, chance in chosen]
         return [together([found]) for found in self.engine.map(function, items, what)]
 
     def with_moments_of(self, original: Column, averaged: Column) -> Column:
@@ -105,7 +110,7 @@ class InParts(Partition):
     notes: tuple[str, ...] = ()
 
     @property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         return sum(self.counts)
 
     def together(self) -> Groups:
@@ -113,16 +118,11 @@ class InParts(Partition):
         numbers = self.parts.each(_through, [self.inside], what=_NUMBERING, own=first)
         return Groups(self.parts.back(numbers, _NUMBERING), self.notes)
 
-    def each(
-        self,
-        function: Callable[..., Any],
-        names: Sequence[str],
-        *common: Any,
-        what: str,
-        rngs: Sequence[np.random.Generator] | None = None,
+    def _each(
+        self, function: Callable[..., Any], chosen: list[tuple[str, Chance]], common: tuple[Any, ...], what: str
     ) -> list[Any]:
         made = []
-        for name, chance in zip(names, _chances(names, rngs), strict=True):
+        for name, chance in chosen:
             rows = [self.inside, self.columns[name]]
             found = self.parts.each(_by_part, rows, function, *common, what=what, rng=next(iter(chance), None))
             made.append(self._back(found, what))
@@ -136,13 +136,6 @@ class InParts(Partition):
 
     def with_moments_of(self, original: Column, averaged: Column) -> Column:
         return stretched_in_chunks(self.parts.engine, original, averaged, _MOMENTS)
-
-
-def _chances(
-    names: Sequence[str], rngs: Sequence[np.random.Generator] | None
-) -> Sequence[tuple[np.random.Generator, ...]]:
-    """The generator of each column, where there are any."""
-    return [()] * len(names) if rngs is None else [(one,) for one in rngs]
 
 
 def _through(numbers: NDArray[np.int32], first: int) -> NDArray[np.int32]:
