@@ -65,7 +65,9 @@ def test_values_are_observed_and_missing_cells_stay(table: pa.Table, order: list
 def test_fully_synthetic_tables_have_new_records(table: pa.Table, records: int, copies: int, seed: int) -> None:
     schema = tm.Schema(SCHEMA[name] for name in ["id", *NAMES])
     method = tm.Imputation(synthesis="full", records=records, copies=copies)
-    release = tm.protect(table.drop_columns(["rest"]), schema, method, seed=seed)
+    release = release_of(table.drop_columns(["rest"]), schema, method, seed=seed)
+    if release is None:  # of a table of equal records all that can be drawn may be the table itself
+        return
     assert len(release.copies) == (copies if copies > 1 else 0)
     for copy in release.copies or (release.data,):
         assert copy.column_names == NAMES

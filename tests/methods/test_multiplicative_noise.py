@@ -26,8 +26,8 @@ def test_zeros_signs_and_missing_cells_stay(table: pa.Table, distribution: Any, 
     for before, after in zip(table["number"].to_pylist(), release.data["number"].to_pylist(), strict=True):
         assert (before is None) == (after is None)
         if before is not None:
-            assert (before == 0) == (after == 0)
-            assert distribution == "normal" or np.sign(before) == np.sign(after)
+            assert before != 0 or after == 0
+            assert distribution == "normal" or np.sign(before) == np.sign(after)  # a normal factor may be 0.001
     zeros = table["number"].to_pylist().count(0)
     assert any(f"number: {zeros:,} zeros stay" in note for note in release.notes) == (zeros > 0)
 

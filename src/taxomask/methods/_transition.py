@@ -76,7 +76,7 @@ class Transition:
             places = [self._places.get(one, -1) for one in known.tolist()]
             return np.where(column.missing, missing, np.array(places or [-1])[inverse])
         if isinstance(column, TaxonomicColumn) and self.positions is not None:
-            place = np.full(int(max(self.positions.max(), column.positions.max(initial=0))) + 2, -1)
+            place = np.full(int(max(self.positions.max(initial=0), column.positions.max(initial=0))) + 2, -1)
             place[self.positions] = np.arange(len(self.positions))
             found = place[column.positions]
         else:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
@@ -150,6 +150,12 @@ def test_a_pipeline_has_the_formulas_of_its_steps_if_no_column_is_treated_twice(
     assert tm.Microaggregation(2).likelihood(data, data) is None
 
 
+NOTHING = pa.table(
+    {"id": list("abcd"), **{name: pa.nulls(4, pa.string()) for name in ("grade", "plain", "concept", "rest")}}
+)
+
+
+@example(NOTHING.add_column(1, "number", pa.nulls(4, pa.int64())), tm.Pram(0.5))
 @settings(max_examples=25, deadline=None)
 @given(tables(least=4, most=12), st.sampled_from([tm.Noise(0.5), tm.Noise(0.5, correlated=True), tm.Pram(0.5)]))
 def test_what_was_released_is_possible(frame: pa.Table, method: Method) -> None:
