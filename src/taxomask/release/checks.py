@@ -92,7 +92,7 @@ def stop_if_broken(checks: tuple[Check, ...], findings: Sequence[Finding] = ()) 
         elif all(check.promise == NO_RESIDUE for check in broken):
             advice = OTHER_FORMAT
         error = PromiseError(
-            "the release was stopped:\n" + "\n".join(f"  {check}" for check in broken),
+            "the release was stopped:\n" + "\n".join(dict.fromkeys(f"  {check}" for check in broken)),  # of copies once
             hint=f"Nothing was released. {advice}",
         )
         error.leaks = tuple({"columns": list(one.columns), "of": one.of, "found": one.words} for one in findings)
