@@ -3,15 +3,10 @@
     python benchmarks/attackers.py [case …]
 
 The headline of a release stands beside the share that an intruder found who knew the method and its parameters (40 to
-<<<<<<< HEAD
-60 repetitions, another release), which it must reach less 0.05; which columns that was is known for Census only.
-Methods with groups of k must keep the informed attacker at 1/k, within its interval.
-=======
 60 repetitions, another release), which it must reach less 0.05; which columns that was is known for Census only, so
 that Adult is tried with plain categories and with codes of its taxonomies. Methods with groups must keep the informed
 attacker at 1/k: the mean over ten releases, and how many of them have 1/k in or above their interval. Records of a
 group are found or missed together, and the better of two ways to link counts, so that single releases may be above.
->>>>>>> d20
 """
 
 from __future__ import annotations

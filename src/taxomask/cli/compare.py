@@ -9,7 +9,7 @@ import typer
 
 from ..errors import PlanError, did_you_mean
 from .files import check_free
-from .protect import Attackers, Household, Person, PlanFile, Quiet, named
+from .options import Attackers, Household, Json, Outside, Person, PlanFile, Quiet, TableOfPlan, named
 from .show import print_meanings, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ __all__ = ["compare"]
 
 def compare(
     plan: PlanFile,
-    data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="The table; by default the one that the plan names.")
-    ] = None,
+    data: TableOfPlan = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the map as an HTML page.")] = None,
     max_risk: Annotated[
         float | None, typer.Option(help="The largest acceptable risk; by default that of the plan's limits.")
@@ -52,11 +50,9 @@ def compare(
     ] = 60.0,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute everything anew.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
-    outside: Annotated[
-        bool, typer.Option("--outside", help="The plan may name files outside its folder, databases and clusters.")
-    ] = False,
+    outside: Outside = False,
     quiet: Quiet = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Run the methods under the plan's `compare:` and show risk against loss. Nothing is released."""
     from ..plan import Plan
@@ -64,9 +60,7 @@ def compare(
     if output is not None:
         check_free(output, force=force)
     read = Plan.read(plan, outside=outside).counting(person=person, household=household)
-    if analysis is not None and analysis not in (names := [one.name for one in read.analyses]):
-        hint = did_you_mean(analysis, names) if names else "Write 'analyses:' in the plan."
-        raise PlanError(f"the plan has no analysis {analysis!r}.", hint=hint)
+    _check_analysis(analysis, read)
     risk = max_risk if max_risk is not None else read.limits.risk
     disclosure = max_disclosure if max_disclosure is not None else read.limits.disclosure
     with progress_bar("Comparing", quiet=quiet or json) as progress:
@@ -92,6 +86,13 @@ def compare(
         print_private_json({**found.to_dict(), "best": choice})
     elif not quiet:
         _print(found, best, output)
+
+
+def _check_analysis(name: str | None, plan: Plan) -> None:
+    names = [one.name for one in plan.analyses]
+    if name is not None and name not in names:
+        hint = did_you_mean(name, names) if names else "Write 'analyses:' in the plan."
+        raise PlanError(f"the plan has no analysis {name!r}.", hint=hint)
 
 
 def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:

@@ -9,7 +9,18 @@ import typer
 
 from ..errors import DataError
 from .files import check_free
-from .protect import Attackers, Household, Person, PlanFile, PopulationSize, Quiet, SamplingWeight, named
+from .options import (
+    Attackers,
+    Household,
+    Json,
+    Outside,
+    Person,
+    PlanFile,
+    PopulationSize,
+    Quiet,
+    SamplingWeight,
+    named,
+)
 from .show import attack_rows, print_analysis, print_figures, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -49,11 +60,9 @@ def evaluate(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Print every measure, not only what sums it up.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the report.")] = False,
-    outside: Annotated[
-        bool, typer.Option("--outside", help="The plan may name files outside its folder, databases and clusters.")
-    ] = False,
+    outside: Outside = False,
     quiet: Quiet = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Measure the utility and the risk of a protected table against the original one."""
     from ..evaluation import evaluate as measure
@@ -62,12 +71,10 @@ def evaluate(
     from ..plan.run import naming, read_for
     from ..release.in_place import find_audit
     from ..release.places import audit_path
-    from ..report.figures import number
 
-    if output is not None:
-        check_free(output, force=force)
-    if records is not None:
-        check_free(records, force=force)
+    for path in (output, records):
+        if path is not None:
+            check_free(path, force=force)
     read = Plan.read(plan, outside=outside).counting(
         person=person, household=household, sampling_weight=sampling_weight, population_size=population_size
     )
@@ -81,27 +88,28 @@ def evaluate(
     with naming(source):
         Microdata.from_frame(before, read.attributes)  # what is wrong here is not the fault of the protected table
     with naming(target), progress_bar("Measuring", quiet=quiet or json) as progress:
-        trying = named(attackers) or read.attackers
-        found = measure(
-            before,
-            after,
-            read.attributes,
-            method,
-            order=order,
-            linked=linked,
-            attackers=trying,
-            analyses=read.analyses,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"attackers": named(attackers) or read.attackers, "analyses": read.analyses}
+        found = measure(before, after, read.attributes, method, order=order, linked=linked, progress=progress, **how)
     if output is not None:
         found.to_html(output)
     if records is not None:
         _write_records(records, found)
     if json:
         return print_private_json(found.to_dict())
-    if quiet:
-        return None
-    print(f"{protected} against {original}")
+    if not quiet:
+        print(f"{protected} against {original}")
+        _print(found, everything=everything)
+        if output is not None:
+            print(f"The report is in {output}.")
+        if records is not None:
+            print(f"The records at risk are in {records}, for you alone.")
+    return None
+
+
+def _print(found: Evaluation, *, everything: bool) -> None:
+    """What sums it up, every attacker and analysis, and all measures if that is asked for."""
+    from ..report.figures import number
+
     print_figures(found.headline)
     print_table(["attacker", "share", "from", "to", "random guess", "how"], attack_rows(found))
     for name, one in found.analyses.items():
@@ -110,11 +118,6 @@ def evaluate(
         rows = [(title, number(value, 4), one.paper, one.about) for _, title, one, value in found.figures()]
         print_table(["measure", "value", "in the papers", "what it means"], rows)
     print(f"Protected columns: {', '.join(found.protected) or 'none'}.")
-    if output is not None:
-        print(f"The report is in {output}.")
-    if records is not None:
-        print(f"The records at risk are in {records}, for you alone.")
-    return None
 
 
 def _write_records(path: Path, found: Evaluation) -> None:

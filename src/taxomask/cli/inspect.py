@@ -9,12 +9,13 @@ import typer
 
 from ..errors import DataError
 from .files import check_free, write_text
-from .protect import Household, Person, PopulationSize, Quiet, SamplingWeight
+from .options import Household, Json, Outside, Person, PopulationSize, Quiet, SamplingWeight
 from .risk import show_risk
 from .show import print_private_json, print_table, print_text
 
 if TYPE_CHECKING:
     from ..microdata import Microdata, Schema
+    from ..microdata.files import Source
     from ..plan import Plan
 
 __all__ = ["inspect"]
@@ -47,15 +48,11 @@ def inspect(
         typer.Option("--plan", "-p", help="With --risk: roles, people and weights are those of this plan."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the plan.")] = False,
-    outside: Annotated[
-        bool, typer.Option("--outside", help="The plan may name files outside its folder, databases and clusters.")
-    ] = False,
+    outside: Outside = False,
     quiet: Quiet = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Look at a table and draft a plan: roles, kinds, taxonomies, missing codes, and what you have to decide."""
-    from ..microdata import Role
-    from ..microdata.clues import SPELLED
     from ..microdata.files import is_address, open_table
     from ..plan import Plan
     from ..plan.draft import draft_plan, draft_schema
@@ -76,7 +73,7 @@ def inspect(
     schema = draft_schema(table, beside=beside, roles=_roles(role or []), people=people, source=source)
     sample = {"sampling_weight": sampling_weight, "population_size": population_size}
     schema = schema.of(schema.values(), **{key: value for key, value in sample.items() if value is not None})
-    rows = source.n if source.columnar else table.num_rows
+    rows: Any = source.n if source.columnar else table.num_rows
     if output is not None:
         write_text(output, draft_plan(schema, data, output.parent))
     if json and risk:
@@ -85,6 +82,17 @@ def inspect(
         return print_private_json({"rows": rows, "undecided": list(schema.undecided), **schema.to_dict()})
     if quiet:
         return None
+    _print_columns(source, rows, schema)
+    _print_units(schema, people)
+    _print_decisions(schema)
+    if risk:
+        show_risk(source.where, _coded(source.read(), schema), quiet=quiet, json=False)
+    _print_next(data, output, schema)
+    return None
+
+
+def _print_columns(source: Source, rows: int, schema: Schema) -> None:
+    """The table as it was read, and what each column seems to be."""
     print_text(f"{source.where}: {rows:,} rows, {len(schema)} columns")
     others = [one for one in getattr(source, "sheets", ()) if one != source.sheet]  # type: ignore[attr-defined]
     if others:
@@ -93,12 +101,22 @@ def inspect(
         ["column", "proposed role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind or "–"), one.note) for name, one in schema.items()],
     )
-    counted = {"person": "people", "household": "households"}
-    for key, unit in counted.items():
-        name, given = getattr(schema, key), people[key]
+
+
+def _print_units(schema: Schema, said: dict[str, str | None]) -> None:
+    """Whom k counts."""
+    for key, unit in {"person": "people", "household": "households"}.items():
+        name = getattr(schema, key)
         if name is not None:
-            how = "as you said" if given else "proposed, as its values stand in several rows"
+            how = "as you said" if said[key] else "proposed, as its values stand in several rows"
             print_text(f"The {key} of a row is {name} ({how}): k counts different {unit}.")
+
+
+def _print_decisions(schema: Schema) -> None:
+    """What is undecided, what is released as it is, and what should be mended in the table."""
+    from ..microdata import Role
+    from ..microdata.clues import SPELLED
+
     if schema.undecided:
         print_text(f"For you to decide, {len(schema.undecided)} of {len(schema)}: {', '.join(schema.undecided)}.")
     else:
@@ -112,16 +130,17 @@ def inspect(
     spelled = [name for name, one in schema.items() if SPELLED in one.note and one.role != Role.IDENTIFIER]
     if spelled:
         print_text(f"Some values are spelled in several ways; write them alike: {', '.join(spelled)}.")
-    if risk:
-        show_risk(source.where, _coded(source.read(), schema), quiet=quiet, json=False)
-    if output is None:
+
+
+def _print_next(data: str, plan: Path | None, schema: Schema) -> None:
+    """The commands that come next."""
+    if plan is None:
         print(f"Draft a plan with:  taxomask inspect {data} -o plan.yaml")
-    else:
-        first = "Decide what is undecided, and check" if schema.undecided else "Check"
-        print_text(f"The plan is in {output}. {first} every role; then")
-        print(f"  taxomask compare --plan {output} -o map.html")
-        print(f"  taxomask protect --plan {output} -o protected.csv --report report.html")
-    return None
+        return
+    first = "Decide what is undecided, and check" if schema.undecided else "Check"
+    print_text(f"The plan is in {plan}. {first} every role; then")
+    print(f"  taxomask compare --plan {plan} -o map.html")
+    print(f"  taxomask protect --plan {plan} -o protected.csv --report report.html")
 
 
 def _of_plan(data: str, plan: Plan) -> tuple[str, Microdata]:

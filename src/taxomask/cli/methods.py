@@ -12,6 +12,7 @@ import typer
 
 from .._support.parameters import Parameter, Slider, declared
 from ..errors import PlanError, did_you_mean
+from .options import Json
 from .show import print_json, print_table
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ __all__ = ["markdown", "methods", "schema"]
 
 def methods(
     name: Annotated[str | None, typer.Argument(metavar="METHOD", help="Tell about this method only.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """List the protection methods, or tell all about one of them."""
     from ..methods import METHODS

@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .options import Household, Json, Outside, Person, PlanFile, PopulationSize, Quiet, SamplingWeight, TableOfPlan
 from .show import print_facts, print_private_json, progress_bar
 
-__all__ = [
-    "Attackers", "Household", "Person", "PlanFile", "PopulationSize", "Quiet", "SamplingWeight", "named", "protect",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from ..plan.run import Outcome
 
-PlanFile = Annotated[Path, typer.Option("--plan", "-p", help="The plan, a YAML file; `taxomask inspect` drafts one.")]
-Person = Annotated[
-    str | None,
-    typer.Option(help="The column, an identifier, that names the person of a row: k, l and t count people, not rows."),
-]
-Household = Annotated[
-    str | None, typer.Option(help="The column, an identifier, that names the household of a row: k counts households.")
-]
-SamplingWeight = Annotated[
-    str | None,
-    typer.Option(help="The column of numbers that says for how many people of the population a row stands."),
-]
-PopulationSize = Annotated[
-    int | None, typer.Option(min=1, help="How many people the population has that the table is a sample of.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
-
-Attackers = Annotated[
-    str | None,
-    typer.Option(help="Who tries to find people, such as nearest,partial; by default those of the plan, or all."),
-]
-
-
-def named(names: str | None) -> tuple[str, ...] | None:
-    """The names in a list with commas."""
-    return None if names is None else tuple(name.strip() for name in names.split(",") if name.strip())
+__all__ = ["protect"]
 
 
 def protect(
     plan: PlanFile,
-    data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="The table; by default the one that the plan names.")
-    ] = None,
+    data: TableOfPlan = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="Where to write; the suffix says the format, a slash at the end a folder."),
@@ -67,11 +39,9 @@ def protect(
     practice: Annotated[
         bool, typer.Option("--practice", help="Not for release: a seed that can be guessed is accepted, and marked.")
     ] = False,
-    outside: Annotated[
-        bool, typer.Option("--outside", help="The plan may name files outside its folder, databases and clusters.")
-    ] = False,
+    outside: Outside = False,
     quiet: Quiet = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Protect a table as a plan says. Nothing is written unless every promise holds on what was read back from disk."""
     from ..plan import Plan
@@ -100,8 +70,14 @@ def protect(
                 "cover": outcome.cover(),
             }
         )
-    if quiet:
-        return None
+    if not quiet:
+        _print(outcome)
+    return None
+
+
+def _print(outcome: Outcome) -> None:
+    """Where everything is, and what was checked."""
+    written = outcome.publication
     facts = [("protected", name) for name in written.tables]
     facts += [("for the custodian only", f"{written.audit} (how it was made; it can undo the protection)")]
     facts += [("to publish with it", str(written.note))]
@@ -115,4 +91,3 @@ def protect(
     notes = outcome.release.to_know()
     if notes:
         print_facts("\nTo know", [("", note) for note in notes])
-    return None

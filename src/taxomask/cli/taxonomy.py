@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..errors import DataError, did_you_mean
+from .options import Json
 from .show import print_facts, print_json, print_private_json, print_table, share
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ Format = Annotated[
 ]
 Root = Annotated[str | None, typer.Option(help="Take only this concept and what is below it.")]
 Parent = Annotated[str | None, typer.Option(help="The column or property that points to the parent.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 class _ListsDistances(TyperCommand):

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import DataError
+from .options import Json
 from .show import print_json
 
 __all__ = ["verify_record"]
@@ -25,7 +26,7 @@ def verify_record(
         list[str] | None,
         typer.Option(metavar="COLUMN=FILE", help="The taxonomy of a column, if it is not shipped with taxomask."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """See how far the records of a released table are from your own. The original table is not needed."""
     from dataclasses import asdict
