@@ -16,6 +16,7 @@ import pytest
 
 import taxomask as tm
 from taxomask.comparison import Point, RUMap, comparison, stored
+from taxomask.comparison.map import with_front
 from taxomask.evaluation.page import page
 from taxomask.microdata import microdata
 from taxomask.taxonomy.distances.equality import Equality
@@ -126,7 +127,7 @@ def test_hostile_names_and_values_do_not_run(tmp_path: Path) -> None:
 
 
 def test_the_front_and_the_best() -> None:
-    found = RUMap(tuple(comparison._with_front([point("a", 0.5, 0.1), point("b", 0.2, 0.3), point("c", 0.4, 0.4)])))
+    found = RUMap(tuple(with_front([point("a", 0.5, 0.1), point("b", 0.2, 0.3), point("c", 0.4, 0.4)])))
     assert [one.front for one in found.points] == [True, True, False]
     best = found.best(0.4)
     assert best.point.label == "b"

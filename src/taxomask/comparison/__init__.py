@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .comparison import Choice, Point, RUMap, compare, compared_before
+from .comparison import compare, compared_before
+from .map import Choice, Point, RUMap
 
 __all__ = ["Choice", "Point", "RUMap", "compare", "compared_before"]
