@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import hashlib
+import math
+import unicodedata
+import zlib
 from typing import Any
 
 import numpy as np
@@ -11,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from taxomask.release.leaks import NO_IDENTIFIER
+from taxomask.release.leaks import NO_IDENTIFIER, NO_TWIN
 
 N = 400
 RNG = np.random.default_rng(3)
@@ -21,6 +25,17 @@ BORN = [dt.date(1930, 1, 1) + dt.timedelta(int(day)) for day in RNG.integers(0, 
 HASHES = [hashlib.sha256(one.encode()).hexdigest() for one in IDS]
 SURE = RNG.random(N)
 AGES = RNG.integers(20, 80, N).tolist()
+
+WORDS = ["came late", "was well", "asked twice", "left early", "slept", "no remark"]
+
+
+def remarks(values: list[str]) -> list[str]:
+    """What is written about people; three of ten remarks name somebody."""
+    return [
+        f"patient {value} {WORDS[place % 6]}" if sure < 0.3 else WORDS[place % 6]
+        for place, (value, sure) in enumerate(zip(values, SURE, strict=True))
+    ]
+
 
 FOUND: dict[str, list[Any]] = {
     "lower case, without the dash": [one.replace("-", " ").lower() for one in IDS],
@@ -41,6 +56,33 @@ FOUND: dict[str, list[Any]] = {
     "one of twenty there": [one if sure < 0.05 else "none" for one, sure in zip(IDS, SURE, strict=True)],
     "as hexadecimal numbers": [hex(number) for number in NUMBERS],
     "as ranks": np.argsort(np.argsort(NUMBERS)).tolist(),
+    "its square": [number * number for number in NUMBERS],
+    "its logarithm": [math.log(number) for number in NUMBERS],
+    "one by it, some wrong": [1 / number if sure > 0.05 else sure for number, sure in zip(NUMBERS, SURE, strict=True)],
+    "with a check digit": [int(f"{number}{number % 7}") for number in NUMBERS],
+    "behind a year": [int(f"{2000 + place % 9}{number}") for place, number in enumerate(NUMBERS)],
+    "behind a year, in remarks": remarks([f"{2000 + place % 9}{number}" for place, number in enumerate(NUMBERS)]),
+    "in wide digits": remarks(["".join(chr(ord(one) + 0xFEE0) for one in str(number)) for number in NUMBERS]),
+    "in Arabic digits": remarks(["".join(chr(0x660 + int(one)) for one in str(number)) for number in NUMBERS]),
+    "base64 in remarks": remarks([base64.b64encode(one.encode()).decode() for one in IDS]),
+    "hexadecimal in remarks": remarks([f"{number:X}" for number in NUMBERS]),
+    "hashes in remarks": remarks([hashlib.md5(one.encode()).hexdigest() for one in IDS]),
+    "hash of the digits": remarks([hashlib.sha1(str(number).encode()).hexdigest() for number in NUMBERS]),
+    "a hash or a word": [one if sure > 0.3 else "none" for one, sure in zip(HASHES, SURE, strict=True)],
+    "a hash as a number": [int(one[:8], 16) for one in HASHES],
+    "CRC-32": [zlib.crc32(one.encode()) for one in IDS],
+}
+FIRST = ["Anna", "Berta", "Carla", "Dörte", "Émile", "Franz", "Gerd", "Ines", "Jürgen", "Klaus"]
+PARTS = ["ber", "mül", "schu", "hof", "wag", "nér", "kai", "lön", "tra", "gru"]
+SURNAMES = ["".join(PARTS[one] for one in some).capitalize() for some in RNG.integers(0, 10, (N, 3))]
+NAMES = [f"{FIRST[place % 10]} {surname}" for place, surname in enumerate(SURNAMES)]
+OF_NAMES: dict[str, list[Any]] = {
+    "surname": SURNAMES,
+    "surname in capitals, in remarks": remarks([one.upper() for one in SURNAMES]),
+    "surname first, in remarks": remarks([", ".join(reversed(one.split())) for one in NAMES]),
+    "initial and surname": remarks([f"{one[0]}. {one.split()[1]}" for one in NAMES]),
+    "address": [f"{one[0]}{one.split()[1]}@example.org".lower() for one in NAMES],
+    "without accents": remarks([unicodedata.normalize("NFD", one).encode("ascii", "ignore").decode() for one in NAMES]),
 }
 BIRTHS: dict[str, list[Any]] = {
     "12.03.1945": [f"{day:%d.%m.%Y}" for day in BORN],
@@ -55,6 +97,7 @@ BIRTHS: dict[str, list[Any]] = {
 NOT_FOUND: dict[str, list[Any]] = {  # as docs/leaks.md says
     "encrypted to other numbers": [int(one) for one in RNG.permutation(900_000)[:N]],
     "two digits": [number % 100 for number in NUMBERS],
+    "two letters of a hash": [one[:2] for one in HASHES],
 }
 
 
@@ -81,6 +124,53 @@ def test_a_number_in_disguise_is_found(guise: str) -> None:
 def test_a_date_of_birth_in_another_format_is_found(guise: str, typed: bool) -> None:
     with pytest.raises(tm.PromiseError, match=NO_IDENTIFIER):
         protected(BORN if typed else [day.isoformat() for day in BORN], x=BIRTHS[guise])
+
+
+@pytest.mark.parametrize("guise", OF_NAMES)
+def test_parts_of_a_name_are_found(guise: str) -> None:
+    with pytest.raises(tm.PromiseError, match=NO_IDENTIFIER) as error:
+        protected(NAMES, x=OF_NAMES[guise])
+    assert [(one["columns"], one["of"]) for one in error.value.leaks] == [(["x"], "id")]
+
+
+BIRTHS_BESIDE: dict[str, list[Any]] = {
+    "a date": BORN,
+    "12.03.1945": [f"{day:%d.%m.%Y}" for day in BORN],
+    "12.03.45": [f"{day:%d.%m.%y}" for day in BORN],
+    "12 March 1945": [f"{day:%d %B %Y}" for day in BORN],
+    "12mar45": [f"{day:%d%b%y}" for day in BORN],
+    "born 12.03.1945 in B": [f"born {day:%d.%m.%Y} in B" for day in BORN],
+    "12031945": [int(f"{day:%d%m%Y}") for day in BORN],
+    "120345": [int(f"{day:%d%m%y}") for day in BORN],
+    "aged 70, seen twice": [
+        f"aged {2015 - day.year}, seen {number}" for day, number in zip(BORN, NUMBERS, strict=True)
+    ],
+}
+
+
+@pytest.mark.parametrize("method", [tm.Microaggregation(5), tm.RandomSwapping()], ids=["averages", "swaps"])
+@pytest.mark.parametrize("guise", BIRTHS_BESIDE)
+def test_a_date_of_birth_beside_a_protected_age_is_found(guise: str, method: tm.methods.Method) -> None:
+    ages = [(dt.date(2015, 6, 1) - day).days // 365 for day in BORN]
+    schema = tm.Schema(
+        [tm.Attribute("age", role="quasi_identifier", kind="continuous"), tm.Attribute("x", role="other")]
+    )
+    with pytest.raises(tm.PromiseError, match=f"{NO_TWIN} .*x tells age"):
+        tm.protect(pa.table({"age": ages, "x": BIRTHS_BESIDE[guise]}), schema, method, seed=1)
+
+
+def test_remarks_dates_and_names_of_their_own_pass() -> None:
+    """Words and numbers that have nothing to do with the identifier, however alike they look."""
+    rng = np.random.default_rng(7)
+    others = [NAMES[place] for place in rng.permutation(N)]
+    day = [dt.date(2015, 1, 1) + dt.timedelta(int(one)) for one in rng.integers(0, 1000, N)]
+    for x in (
+        [f"seen by Dr {SURNAMES[place % 7]}" for place in range(N)],
+        [f"{one:%d.%m.%y}, seen once" for one in day],
+        [hashlib.md5(f"{one} salt".encode()).hexdigest()[:2] for one in others],
+        [int(f"{one:%d%m%Y}") for one in day],
+    ):
+        assert protected(NAMES, x=x)
 
 
 def test_a_number_split_into_two_columns_is_found() -> None:

@@ -7,17 +7,19 @@ by chance is counted on rows that do not belong together: identifiers moved by a
 than 4 hits beyond chance, and beyond four times its root, are a finding. Besides:
 
 - numbers that are the identifier + c or × c in most records (`same_number`);
-- three digits of the identifier or more, forwards, backwards or in the order of a date, in a tenth of the records if
-  they are there by chance in no more than one of a hundred (in a sample of 4,096 records);
+- parts of it, and what is computed from it (`disguises`);
 - of identifiers with letters: a tenth of their values, and at least 5, anywhere in a column; or a single one that the
   column did not have before;
 - where an identifier hardly repeats, so that nothing can be learned about its values, a column that goes one to one
   with it: in nine records of ten, if it holds text; if it holds whole numbers, fewer repeat than would by chance among
-  so many numbers in such a range. Measurements and dates are not taken for it.
+  so many numbers in such a range. Measurements and dates are not taken for it;
+- there too, numbers of whatever kind that differ in almost every record and put nine records of ten in the order of the
+  identifier, or in the reverse: its square, its logarithm.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +30,9 @@ from numpy.typing import NDArray
 from ..microdata import Microdata
 from ..microdata.distinct import Distinct
 from ..microdata.frames import Frame
-from .seen import Seen, distinct_in, seen, texts_in, word_characters
-from .telling import same_number
+from .disguises import LEAST, MOVES, Cells, Clues, hidden_in, sampled
+from .seen import Seen, digit_runs, distinct_in, plain_letters, seen, split_runs, texts_in, texts_of, word_characters
+from .telling import few, same_number
 from .twins import Finding, percent
 
 __all__ = [
@@ -41,25 +44,22 @@ __all__ = [
     "Identifier",
     "InRow",
     "Spelled",
-    "as_number_or_parts",
     "beyond_chance",
     "given_out",
     "goes_with",
     "held_in",
     "identifier_of",
+    "in_disguise",
     "new_in",
     "spread_of",
     "stand_in",
 ]
 
 FEW = 10  # different values up to which columns may go one to one by chance
-LEAST = 4  # hits beyond chance that are not yet a finding
-MOVES = 7  # parts of a table by which rows are moved, to count what chance does
 NEARLY = 0.9  # of the records
 ANYWHERE = 0.1  # of the values of an identifier
 MANY = 5  # records with the same value on average, from which on an identifier names groups
-SAMPLE = 4096  # records in which parts of digits are looked for
-RARE = 0.01  # of the records: a part that others have as often tells little
+ORDERED = 30  # records, from which on an order is no chance
 NOTHING = "\0"  # stands in no text
 
 Array = Any  # pyarrow.Array
@@ -68,12 +68,13 @@ Array = Any  # pyarrow.Array
 @dataclass(frozen=True, eq=False)
 class Identifier:
     """An identifier in every record: a table of its letters and digits and of its longest run of digits, and the number
-    that it or this run is; whether most values have letters."""
+    that it or this run is; whether most values have letters; and what may be found of it in disguise."""
 
     column: Seen
     spelled: Any  # pyarrow.Table
     numbers: NDArray[np.float64]
     letters: bool
+    clues: Clues
 
     @property
     def name(self) -> str:
@@ -82,7 +83,7 @@ class Identifier:
     @property
     def repeats(self) -> bool:
         """Whether a value stands in many records, so that it names a group of people rather than a person."""
-        return MANY * self.column.size <= int((self.column.codes >= 0).sum())
+        return _names_groups(self.column)
 
     @property
     def hardly_repeats(self) -> bool:
@@ -99,7 +100,23 @@ def identifier_of(data: Microdata, name: str) -> Identifier:
     numbers = column.numbers
     if numbers is None:
         numbers = table["digits"].cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
-    return Identifier(column, table, numbers, found.letters)
+    rows = sampled(len(data.rows))
+    codes, texts, _ = texts_of(data.frame, name)
+    codes = codes[data.rows[rows]]
+    whole = table["whole"].combine_chunks().take(rows)
+    spelled = texts.take(pa.array(codes, mask=codes < 0))
+    clues = Clues.of(
+        spelled.to_pylist(),
+        plain_letters(spelled).to_pylist(),
+        whole.to_pylist(),
+        _digits(whole).to_pylist(),
+        people=not _names_groups(column),
+    )
+    return Identifier(column, table, numbers, found.letters, clues)
+
+
+def _names_groups(column: Seen) -> bool:
+    return MANY * column.size <= int((column.codes >= 0).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +140,8 @@ class Spelled:
 
         codes, texts, whole_numbers = texts_in(distinct)
         if not whole_numbers:
-            return cls(codes, _letters_and_digits(texts), _runs(texts))
+            texts = plain_letters(texts)
+            return cls(codes, _letters_and_digits(texts), digit_runs(texts))
         digits = pc.utf8_ltrim(texts, "-")  # the same in a tenth of the time
         space = pa.scalar(" ", pa.large_string())
         return cls(codes, digits, pc.binary_join_element_wise(space, digits, space, pa.scalar("", pa.large_string())))
@@ -134,6 +152,14 @@ class Spelled:
         import pyarrow.compute as pc
 
         return bool(2 * (pc.sum(pc.match_substring_regex(self.whole, "[^0-9]")).as_py() or 0) > len(self.whole))
+
+    def sampled(self) -> Cells:
+        """What stands in the records in which parts of identifiers are looked for."""
+        import pyarrow as pa
+
+        codes = self.codes[sampled(len(self.codes))]
+        places = pa.array(codes, mask=codes < 0)
+        return Cells.of(*(texts.take(places).to_pylist() for texts in (self.whole, _digits(self.whole))))
 
     def at(self, rows: NDArray[np.int64] | None) -> dict[str, Array]:
         """The letters and digits, and the longest run of digits, in some rows."""
@@ -158,16 +184,21 @@ def held_in(
     method made of that code.
     """
     cells = Spelled.of(released, column.name)
+    some = cells.sampled() if linked else None
     found = []
     for one in identifiers:
         words = None
         if one.repeats and not as_it_is:
             continue
-        if linked:
-            words = _in_row(one, cells, column.name) or _as_number(one, column) or _in_parts(one, cells, column.name)
+        if some is not None:
+            words = (
+                _in_row(one, cells, column.name)
+                or _as_number(one, column)
+                or hidden_in(one.name, column.name, one.clues, some)
+            )
         words = words or _anywhere(data, one, cells.whole, column.name)
         if linked and as_it_is:
-            words = words or _one_to_one(one, column)
+            words = words or _one_to_one(one, column) or _in_order(one, column)
         if words is not None:
             found.append(Finding((column.name,), one.name, words))
     return found
@@ -197,9 +228,16 @@ def beyond_chance(of: str, name: str, hits: int, moved: Sequence[int], n: int) -
     return f"{of} stands in {name} in {percent(hits / n)} of the records, and in {percent(chance / n)} by chance"
 
 
-def as_number_or_parts(one: Identifier, released: Frame, column: Seen) -> str | None:
-    """Whether a column is the identifier + c or × c, or has digits of it."""
-    return _as_number(one, column) or _in_parts(one, Spelled.of(released, column.name), column.name)
+def in_disguise(identifiers: Sequence[Identifier], released: Frame, column: Seen, as_it_is: bool) -> dict[str, str]:
+    """Of which identifiers a column is the identifier + c or × c, or goes in its order, or has parts of it."""
+    cells = Spelled.of(released, column.name).sampled()
+    found = {}
+    for one in identifiers:
+        words = _as_number(one, column) or hidden_in(one.name, column.name, one.clues, cells)
+        words = words or (_in_order(one, column) if as_it_is else None)
+        if words is not None:
+            found[one.name] = words
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,17 +263,14 @@ class InRow:
             wanted = [text if text is not None and len(text) > 2 else "\0\0" for text in spelled["whole"].to_pylist()]
             listed = [*(NOTHING if text is None else text for text in cells.whole.to_pylist()), NOTHING]
             texts = [listed[code] for code in cells.codes.tolist()]
-        runs = pc.split_pattern(pc.utf8_trim_whitespace(cells.runs), "  ")
-        single, lengths = pc.list_flatten(runs), pc.list_value_length(runs).fill_null(0).to_numpy()
+        runs = split_runs(cells.runs)
         sought = spelled["digits"].combine_chunks()
-        known = pc.unique(sought.filter(pc.is_in(sought, single))).drop_null()
+        known = pc.unique(sought.filter(pc.is_in(sought, runs.single))).drop_null()
         digits, numbers = (
             pc.index_in(some, known).fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-            for some in (sought, single)
+            for some in (sought, runs.single)
         )
-        first = np.append(np.cumsum(lengths) - lengths, 0)
-        many = np.append(lengths, 0)[cells.codes]
-        first = first[cells.codes]
+        first, many = (np.append(one, 0)[cells.codes] for one in (runs.first, runs.lengths))
         found = []
         for place in range(int(many.max(initial=0))):
             rows = np.flatnonzero(many > place)
@@ -261,56 +296,11 @@ class InRow:
         return [self.hits(max(n * part // MOVES, 1) % max(n, 1)) for part in range(1, MOVES)]
 
 
-def _in_parts(one: Identifier, cells: Spelled, name: str) -> str | None:
-    """Whether the digits of a cell are a part of those of the identifier, forwards, backwards or as a date."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    n = len(cells.codes)
-    rows = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))
-    digits = _digits(cells.whole)
-    if (pc.sum(pc.greater_equal(pc.utf8_length(digits), 3)).as_py() or 0) <= LEAST:
-        return None
-    wanted = _digits(one.spelled["whole"].combine_chunks().take(rows)).to_pylist()
-    some = cells.codes[rows]
-    texts = [_orders(text) for text in digits.take(pa.array(some, mask=some < 0)).to_pylist()]
-
-    def hits(moved: int) -> int:
-        beside = zip(texts, wanted[moved:] + wanted[:moved], strict=True)
-        return sum(digits is not None and any(part in digits for part in some) for some, digits in beside)
-
-    found = hits(0)
-    if found <= max(LEAST, ANYWHERE * len(rows)):
-        return None
-    chance = float(np.mean([hits(max(len(rows) * part // MOVES, 1)) for part in range(1, MOVES)]))
-    if chance > RARE * len(rows) or found - chance <= LEAST + 4 * np.sqrt(chance):
-        return None
-    shares = f"in {percent(found / len(rows))} of the records, and in {percent(chance / len(rows))} by chance"
-    return f"digits of {one.name} stand in {name} {shares}"
-
-
 def _digits(texts: Array) -> Array:
     """All digits of texts, one after the other."""
     import pyarrow.compute as pc
 
     return pc.replace_substring_regex(texts, "[^0-9]+", "")
-
-
-def _orders(digits: str | None) -> tuple[str, ...]:
-    """Some digits as they stand and backwards; as many as a date has also as year, month, day. None if there are few.
-
-    >>> _orders("1203"), _orders("3121945")
-    (('1203', '3021', '0312'), ('3121945', '5491213', '19451203', '19450312'))
-    """
-    if digits is None or len(digits) < 3:
-        return ()
-    found = [digits, digits[::-1]]
-    whole = digits.zfill(len(digits) + len(digits) % 2)  # a number has lost its zero
-    if len(whole) == 4:
-        found.append(whole[2:] + whole[:2])
-    elif len(whole) in (6, 8):
-        found += [whole[4:] + whole[2:4] + whole[:2], whole[4:] + whole[:2] + whole[2:4]]
-    return tuple(found)
 
 
 def _as_number(one: Identifier, column: Seen) -> str | None:
@@ -332,6 +322,35 @@ def _one_to_one(one: Identifier, column: Seen) -> str | None:
     if alone < NEARLY or not (spread is None or given_out(records, spread, counts)):
         return None
     return goes_with(column.name, one.name, alone)
+
+
+def _in_order(one: Identifier, column: Seen) -> str | None:
+    """Whether a column puts records in the order of the identifier, or in the reverse."""
+    if column.numbers is None or not one.hardly_repeats:
+        return None
+    rows = np.flatnonzero(np.isfinite(one.numbers) & np.isfinite(column.numbers))
+    rows = rows[few(len(rows))]
+    rows = rows[np.argsort(one.numbers[rows], kind="stable")]
+    values = column.numbers[rows]
+    if len(rows) < ORDERED or len(np.unique(values)) < NEARLY * len(rows):
+        return None
+    share = max(_rising(values), _rising(-values)) / len(rows)
+    return (
+        f"{column.name} goes in the order of {one.name} in {percent(share)} of the records" if share >= NEARLY else None
+    )
+
+
+def _rising(values: NDArray[np.float64]) -> int:
+    """The length of the longest part of a sequence that rises.
+
+    >>> _rising(np.array([1.0, 5.0, 2.0, 3.0, 3.0, 4.0]))
+    4
+    """
+    ends: list[float] = []  # the lowest end of a rising part of each length
+    for value in values.tolist():
+        place = bisect_left(ends, value)
+        ends[place : place + 1] = [value]
+    return len(ends)
 
 
 def goes_with(name: str, of: str, alone: float) -> str:
@@ -400,16 +419,6 @@ def _letters_and_digits(texts: Array) -> Array:
     found = pc.utf8_lower(texts)
     found = pc.replace_substring_regex(found, f"[^{word_characters(found)}]+", "")
     return pc.if_else(pc.equal(found, ""), None, found)
-
-
-def _runs(texts: Array) -> Array:
-    """The runs of digits of texts without their leading zeros, a space around each; none if there is none."""
-    import pyarrow.compute as pc
-
-    found = pc.replace_substring_regex(texts, r"[^0-9]+", "  ")
-    found = pc.replace_substring_regex(found, r"^ *(.*?) *$", r" \1 ", max_replacements=1)
-    found = pc.replace_substring_regex(found, r" 0+([0-9])", r" \1")
-    return pc.if_else(pc.match_substring_regex(found, "[0-9]"), found, None)
 
 
 def _longest(runs: str | None) -> str | None:

@@ -16,6 +16,7 @@ from ..methods import Check
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from .accept import Accepted
+from .disguises import SAMPLE
 from .identifiers import held_in, identifier_of
 from .long_leaks import look_for_leaks
 from .seen import Seen, seen
@@ -97,7 +98,7 @@ def leak_checks(
     sought = looked.sought
     groups = [name for name in looked.groups if name in sought] if len(same) < len(names) else []
     if sought:
-        where = _where_looked(sought, names, groups, linked) + looked.of_identifiers
+        where = _where_looked(sought, names, groups, released.n, linked) + looked.of_identifiers
         judged.append(_judged(NO_IDENTIFIER, held, terms, where))
     if targets:
         how = _how_looked(targets, same, looked.pairs, looked.left_out, told) + looked.of_twins
@@ -190,7 +191,7 @@ def _in_chunks(
     of_identifiers = of_twins = ""
     if found.sample < data.n:
         some = f"{found.sample:,} of {data.n:,} records"
-        of_identifiers = f"; + c, × c and parts of digits were looked for in {some}"
+        of_identifiers = f"; + c and × c were looked for in {some}"
         of_twins = f"; looked at {some}"
     if found.thinned:
         of_identifiers += f"; of {', '.join(found.thinned)} only some values were looked for in other rows"
@@ -228,16 +229,18 @@ def _listed(findings: Sequence[Finding]) -> str:
     return f"{told}; and so do {', '.join(rest)}" if rest else told
 
 
-def _where_looked(identifiers: Sequence[str], names: Sequence[str], groups: Sequence[str], linked: bool) -> str:
+def _where_looked(identifiers: Sequence[str], names: Sequence[str], groups: Sequence[str], n: int, linked: bool) -> str:
     """What the first check looked at."""
     what = f"looked for {', '.join(identifiers)} in {counted(len(names), 'column')}"
     if groups:  # each stands in many records
         what += f" ({', '.join(groups)} only in those released as they are)"
     if not linked:
         return f"{what}, as whole values of text only, since records are not those of the original"
+    records = "these rows" if n <= SAMPLE else f"{SAMPLE:,} of them"
     return (
         f"{what}: in the same row as value, in a text or a list, whatever case, spaces, leading zeros and affixes, or "
-        "+ c or × c, and for three of its digits or more; and as whole values of text in any row"
+        f"+ c or × c; in {records} also for three of its digits or more, a word of it and common codes of it; and as "
+        "whole values of text in any row"
     )
 
 

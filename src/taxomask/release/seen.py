@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,10 +22,24 @@ from ..microdata.numeric import is_text
 from ..microdata.open_ends import open_end
 from .values import numbers_of
 
-__all__ = ["Seen", "distinct_in", "seen", "texts_in", "texts_of", "value_numbers", "values_in"]
+__all__ = [
+    "Seen",
+    "digit_runs",
+    "distinct_in",
+    "plain_letters",
+    "seen",
+    "split_runs",
+    "texts_in",
+    "texts_of",
+    "value_numbers",
+    "values_in",
+]
 
 _MOST = 0.9  # of the texts of a column that must be numbers: others mean that there is none
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_REPEATS = 8  # records with the same value on average, below which numbers inside of values are looked at
+_INSIDE = 4  # such numbers
+_DIGIT = re.compile(r"(?![0-9])\d")  # of other alphabets
 Array = Any  # pyarrow.Array
 
 
@@ -32,13 +48,15 @@ class Seen:
     """A column: the number of the value in each record (-1: none), from 0 without gaps.
 
     ``numbers`` are those of the records if almost all values are numbers, dates or texts of such (NaN: none).
-    ``measured`` says that some have a fraction, or that they are dates: nobody numbers people like that.
+    ``measured`` says that some have a fraction, or that they are dates: nobody numbers people like that. ``inside`` are
+    numbers that stand in values of which most differ: the day, month and year of 12.03.45, the age in a remark.
     """
 
     name: str
     codes: NDArray[np.int32]
     numbers: NDArray[np.float64] | None = None
     measured: bool = False
+    inside: tuple[NDArray[np.float64], ...] = ()
 
     @cached_property
     def size(self) -> int:
@@ -48,7 +66,8 @@ class Seen:
     def take(self, rows: NDArray[np.int64]) -> Seen:
         """Some records only."""
         codes = _compact(self.codes[rows])
-        return Seen(self.name, codes, None if self.numbers is None else self.numbers[rows], self.measured)
+        numbers = None if self.numbers is None else self.numbers[rows]
+        return Seen(self.name, codes, numbers, self.measured, tuple(one[rows] for one in self.inside))
 
 
 def seen(frame: Frame, name: str) -> Seen:
@@ -61,8 +80,62 @@ def seen(frame: Frame, name: str) -> Seen:
         numbers = np.append(known, np.nan)[distinct.codes]
         present = known[~np.isnan(known)]
         measured = dated or bool((present != np.floor(present)).any())
-    codes = np.where(np.append(_empty(distinct), False)[distinct.codes], np.int32(-1), distinct.codes)
-    return Seen(name, _compact(codes), numbers, measured)
+    codes = _compact(np.where(np.append(_empty(distinct), False)[distinct.codes], np.int32(-1), distinct.codes))
+    inside: list[NDArray[np.float64]] = []
+    if int((codes >= 0).sum()) < _REPEATS * (int(codes.max(initial=-1)) + 1) and not measured:
+        inside = _numbers_inside(distinct) if numbers is None else _date_parts(numbers)
+    return Seen(name, codes, numbers, measured, tuple(inside))
+
+
+def _numbers_inside(distinct: Distinct) -> list[NDArray[np.float64]]:
+    """The first numbers in texts, if half of them have one: in each record, NaN where there is none."""
+    _, texts, _ = texts_in(distinct)
+    runs = split_runs(digit_runs(texts))
+    found = []
+    for place in range(_INSIDE):
+        numbers = np.full(len(texts) + 1, np.nan)
+        there = np.flatnonzero(runs.lengths > place)
+        if 2 * len(there) < len(texts):
+            break
+        numbers[there] = runs.single.take(runs.first[there] + place).cast("double").to_numpy(zero_copy_only=False)
+        found.append(numbers[distinct.codes])
+    return found
+
+
+def _date_parts(numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """The first and the last digits of whole numbers that may be dates without their points: 12031945, 120345."""
+    least, most = (np.nanmin(numbers), np.nanmax(numbers)) if np.isfinite(numbers).any() else (0, 0)
+    if least < 10_000 or most >= 100_000_000:
+        return []
+    return [numbers // 10_000, numbers % 10_000, numbers % 100]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of digits of some texts, one after the other, and where those of each text begin and how many there are."""
+
+    single: Array
+    first: NDArray[np.intp]
+    lengths: NDArray[np.intp]
+
+
+def split_runs(runs: Array) -> Runs:
+    """Texts as `digit_runs` makes them, taken apart."""
+    import pyarrow.compute as pc
+
+    lists = pc.split_pattern(pc.utf8_trim_whitespace(runs), "  ")
+    lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False).astype(np.intp)
+    return Runs(pc.list_flatten(lists), np.cumsum(lengths) - lengths, lengths)
+
+
+def digit_runs(texts: Array) -> Array:
+    """The runs of digits of texts without their leading zeros, a space around each; none if there is none."""
+    import pyarrow.compute as pc
+
+    found = pc.replace_substring_regex(texts, r"[^0-9]+", "  ")
+    found = pc.replace_substring_regex(found, r"^ *(.*?) *$", r" \1 ", max_replacements=1)
+    found = pc.replace_substring_regex(found, r" 0+([0-9])", r" \1")
+    return pc.if_else(pc.match_substring_regex(found, "[0-9]"), found, None)
 
 
 def value_numbers(distinct: Distinct) -> NDArray[np.uint64]:
@@ -227,6 +300,29 @@ def _compact(codes: NDArray[np.int32]) -> NDArray[np.int32]:
     recode = np.full(len(used) + 1, -1, dtype=np.int32)
     recode[:-1][used] = np.arange(int(used.sum()), dtype=np.int32)
     return recode[codes]
+
+
+def plain_letters(texts: Array) -> Array:
+    """Texts without accents, and with the letters and digits of other widths and alphabets as the common ones.
+
+    >>> import pyarrow as pa
+    >>> plain_letters(pa.array(["Müller", "５２", "٥٢", None], pa.large_string())).to_pylist()
+    ['Muller', '52', '52', None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pc.all(pc.string_is_ascii(texts), min_count=0).as_py():
+        return texts
+    texts = pc.replace_substring_regex(pc.utf8_normalize(texts, form="NFKD"), r"\pM+", "")
+    others = pc.match_substring_regex(pc.replace_substring_regex(texts, "[0-9]+", ""), r"\p{Nd}")
+    if not pc.any(others, min_count=0).as_py():
+        return texts
+    return pa.array([None if text is None else _DIGIT.sub(_digit, text) for text in texts.to_pylist()], texts.type)
+
+
+def _digit(found: re.Match[str]) -> str:
+    return str(unicodedata.digit(found[0]))
 
 
 def word_characters(lower: Array) -> str:

@@ -109,7 +109,8 @@ def _alone(target: _Target, column: Seen) -> tuple[Finding | None, float]:
         if hits is not None and (target.changed is None or hits[target.changed].mean() >= ENOUGH):
             words = f"{column.name} is {target.name} in another unit in {percent(float(hits.mean()))} of the records"
             return Finding((column.name,), target.name, words), 1.0
-    return _found(target, (column.name,), cells_of(column.codes, column.numbers))
+    inside = (ranked(numbers).codes for numbers in column.inside)
+    return _found(target, (column.name,), (*cells_of(column.codes, column.numbers), *inside))
 
 
 def _found(target: _Target, names: tuple[str, ...], ways: Iterable[NDArray[np.int32]]) -> tuple[Finding | None, float]:

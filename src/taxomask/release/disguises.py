@@ -1,0 +1,169 @@
+"""Parts of an identifier, and what is computed from it, in cells of the same row of a sample of 4,096 records.
+
+- Three digits or more, forwards, backwards or in the order of a date; and four digits or more, all of the identifier,
+  among those of a longer number (a year before it, a check digit behind it).
+- Of names and the like, the word that is rarest among all of them: the surname, in whatever text; and a cell of four
+  letters or more that is a part of the identifier.
+- Codes that anybody can compute: hexadecimal, base64, CRC-32, MD5 and SHA, in full, their first four letters or more,
+  or the first of their digits as a number.
+
+What stands there by chance is counted on rows that do not belong together; a part that one record of a hundred has by
+chance tells little and is no finding.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .twins import percent
+
+__all__ = ["LEAST", "MOVES", "SAMPLE", "Cells", "Clues", "hidden_in", "sampled"]
+
+LEAST = 4  # hits beyond chance that are not yet a finding
+MOVES = 7  # parts of a table by which rows are moved, to count what chance does
+SAMPLE = 4096  # records that are looked at
+RARE = 0.01  # of the records: a part that others have as often tells little
+SHARE = 0.1  # of the records in which digits must stand
+PART = 4  # letters or digits, at least
+WORDS = range(2, 6)  # of an identifier that names somebody
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_HASHES = (hashlib.md5, hashlib.sha1, hashlib.sha256, hashlib.sha512)
+_CUTS = (7, 8, 15, 16)  # digits of a hash that are taken for a number
+
+Array = Any  # pyarrow.Array
+Texts = list[str | None]
+
+
+def sampled(n: int) -> NDArray[np.int64]:
+    """The rows that are looked at, of n."""
+    return np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Clues:
+    """What may be found of an identifier, in each sampled record.
+
+    Its letters and digits, its digits, its rarest word if it has several, and the codes that can be computed from it.
+    """
+
+    texts: Texts
+    digits: Texts
+    words: Texts
+    codes: Sequence[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, spelled: Texts, plain: Texts, whole: Texts, digits: Texts, *, people: bool) -> Clues:
+        """Values as they stand, without accents, their letters and digits, and their digits; ``people`` says that they
+        do not name groups."""
+        words: Texts = _rarest(plain) if people else [None] * len(spelled)
+        codes = [() if text is None else _codes(text, some or "") for text, some in zip(spelled, digits, strict=True)]
+        return cls(whole if people else [None] * len(spelled), digits, words, codes)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A column in the sampled records: its letters and digits, all its digits, and these in other orders."""
+
+    texts: Texts
+    digits: Texts
+    orders: Sequence[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, whole: Texts, digits: Texts) -> Cells:
+        return cls(whole, digits, [_orders(text) for text in digits])
+
+
+def hidden_in(of: str, name: str, clues: Clues, cells: Cells) -> str | None:
+    """What a column holds of an identifier in the same row, in words; None if that may be chance."""
+    n = len(cells.texts)
+    tries: list[tuple[str, float, Callable[[Any, Any], bool], Sequence[Any], Sequence[Any]]] = [
+        ("digits of", SHARE, lambda digits, orders: any(part in digits for part in orders), clues.digits, cells.orders),
+        ("digits of", SHARE, lambda some, digits: len(some) >= PART and some in digits, clues.digits, cells.digits),
+        ("a word of", 0.0, lambda word, text: word in text, clues.words, cells.texts),
+        ("a part of", 0.0, _is_part, clues.texts, cells.texts),
+        ("what is computed from", 0.0, _is_code, clues.codes, cells.texts),
+    ]
+    for what, least, hit, wanted, texts in tries:
+
+        def hits(moved: int, hit: Any = hit, wanted: Sequence[Any] = wanted, texts: Sequence[Any] = texts) -> int:
+            beside = zip([*wanted[moved:], *wanted[:moved]], texts, strict=True)
+            return sum(1 for one, text in beside if one and text and hit(one, text))
+
+        found = hits(0)
+        if found <= max(LEAST, least * n):
+            continue
+        chance = float(np.mean([hits(max(n * part // MOVES, 1) % n) for part in range(1, MOVES)]))
+        if chance <= RARE * n and found - chance > LEAST + 4 * np.sqrt(chance):
+            shares = f"in {percent(found / n)} of the records, and in {percent(chance / n)} by chance"
+            return f"{what} {of} stand{'s' * (what != 'digits of')} in {name} {shares}"
+    return None
+
+
+def _is_part(whole: str, text: str) -> bool:
+    """Whether a cell is a part of an identifier, and not only digits of it."""
+    return len(text) >= PART and text in whole and not text.isdigit()
+
+
+def _is_code(codes: tuple[str, ...], text: str) -> bool:
+    """Whether one of some codes stands in a cell, or begins with what stands there."""
+    return any(code in text or (len(text) >= PART and code.startswith(text)) for code in codes)
+
+
+def _orders(digits: str | None) -> tuple[str, ...]:
+    """Some digits as they stand and backwards; as many as a date has also as year, month, day. None if there are few.
+
+    >>> _orders("1203"), _orders("3121945")
+    (('1203', '3021', '0312'), ('3121945', '5491213', '19451203', '19450312'))
+    """
+    if digits is None or len(digits) < 3:
+        return ()
+    found = [digits, digits[::-1]]
+    whole = digits.zfill(len(digits) + len(digits) % 2)  # a number has lost its zero
+    if len(whole) == 4:
+        found.append(whole[2:] + whole[:2])
+    elif len(whole) in (6, 8):
+        found += [whole[4:] + whole[2:4] + whole[:2], whole[4:] + whole[:2] + whole[2:4]]
+    return tuple(found)
+
+
+def _rarest(texts: Texts) -> Texts:
+    """Of each text of a few words the rarest of all, in small letters; of equally rare ones the longest.
+
+    >>> _rarest(["Ann Smith", "Ann Jones-Bo", "P-12", None])
+    ['smith', 'jones', None, None]
+    """
+    words = [set(_WORD.findall((text or "").lower())) for text in texts]
+    common = Counter(word for some in words for word in some)
+    return [
+        min(some, key=lambda word: (common[word], -len(word), word)) if len(some) in WORDS else None for some in words
+    ]
+
+
+def _codes(text: str, digits: str) -> tuple[str, ...]:
+    """What can be computed from a text and from the digits in it, in small letters and digits, each at least so long
+    that it stands nowhere by chance.
+
+    >>> _codes("P-52752", "52752")[:3]  # hexadecimal, base64, CRC-32
+    ('ce10', 'uc01mjc1mg', '2108311518')
+    """
+    found = [f"{int(digits):x}"] if digits else []
+    for one in dict.fromkeys((text, digits)):
+        if not one:
+            continue
+        content = one.encode()
+        found.append(re.sub(r"\W|_", "", base64.b64encode(content).decode().lower()))
+        found.append(str(zlib.crc32(content)))
+        for hash_ in _HASHES:
+            code = hash_(content, usedforsecurity=False).hexdigest()
+            found += [code, *(str(int(code[:cut], 16)) for cut in _CUTS)]
+    return tuple(code for code in found if len(code) >= PART)
