@@ -78,6 +78,16 @@ def test_no_method_is_good_enough(run: Run, planned: Path) -> None:
     assert "no method has a risk of at most 0" in message
 
 
+def test_without_a_grid_the_method_of_the_plan_and_what_fits_are_compared(run: Run, planned: Path) -> None:
+    write_plan(planned, method="{name: microaggregation, k: 4}")
+    code, out, message = run("compare", "--plan", planned / "plan.yaml", "--json")
+    assert (code, message) == (0, "")
+    tried = [one["method"] for one in json.loads(out)["points"]] + [one["method"] for one in json.loads(out)["failed"]]
+    assert tried[0] == "microaggregation(k=4)"
+    for name in ("algorithm=refined", "micro_hybrid", "group_permutation", "generalisation", "rank_swapping"):
+        assert any(name in one for one in tried), (name, tried)
+
+
 def test_bad_tables_and_plans(run: Run, planned: Path) -> None:
     text = (planned / "table.csv").read_text()
     (planned / "table.csv").write_text(text.replace(",25,", ",old,"))

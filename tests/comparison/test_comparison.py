@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import yaml
 
 import taxomask as tm
 from taxomask.comparison import Point, RUMap, comparison, stored
 from taxomask.comparison.map import with_front
 from taxomask.evaluation.page import page
 from taxomask.microdata import microdata
+from taxomask.plan import vary
+from taxomask.plan.draft import draft_plan
 from taxomask.taxonomy.distances.equality import Equality
 
 TABLE = pa.table(
@@ -51,6 +54,24 @@ def test_an_evaluation_by_hand() -> None:
     assert found.headline["score"] == pytest.approx(
         50 * (found.headline["loss"] + (1 / 3 + found.headline["interval_disclosure"]) / 2)
     )
+
+
+def test_what_is_compared_where_no_methods_are_named() -> None:
+    """The same as a draft of a plan lists."""
+    found = tm.compare(TABLE, SCHEMA, cache=False)
+    tried = {point.method for point in found.points}
+    drafted = yaml.safe_load(draft_plan(SCHEMA, "people.csv"))["compare"]
+    methods = [method for entry in drafted for method in vary(entry)]
+    assert {type(one) for one in methods} == {
+        *(tm.Microaggregation, tm.MicroHybrid, tm.GroupPermutation, tm.Generalisation),
+        *(tm.RankSwapping, tm.Shuffling),
+    }
+    assert len(found.points) + len(found.failed) == len(methods)
+    assert tried <= set(methods)
+    assert tm.Microaggregation(5, algorithm="refined", steps=100_000) in tried
+    only = tm.Schema([tm.Attribute("age", role="other")])
+    with pytest.raises(tm.PlanError, match="there is no method to compare"):
+        tm.compare(TABLE.select(["age"]), only)
 
 
 def test_rows_in_another_order_are_put_back() -> None:

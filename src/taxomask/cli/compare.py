@@ -54,7 +54,10 @@ def compare(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run the methods under the plan's `compare:` and show risk against loss. Nothing is released."""
+    """Run the methods under the plan's `compare:`, or its method and a few that fit, and show risk against loss.
+
+    Nothing is released.
+    """
     from ..plan import Plan
 
     if output is not None:
@@ -97,7 +100,7 @@ def _check_analysis(name: str | None, plan: Plan) -> None:
 
 def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
     """The map of the plan's methods; an error if none of them could be run."""
-    from ..comparison import compare
+    from ..comparison import compare, default_methods
     from ..microdata import Microdata
     from ..plan.run import naming, read_for
 
@@ -105,7 +108,8 @@ def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
     source, table = read_for(plan, data)
     with naming(source):
         Microdata.from_frame(table, plan.attributes)  # what is wrong with the table is no fault of any method
-    methods = plan.compare or ((plan.method,) if plan.method is not None else ())
+    own = (plan.method,) if plan.method is not None else ()
+    methods = plan.compare or (*own, *(one for one in default_methods(plan.attributes) if one not in own))
     found = compare(table, plan.attributes, methods, **how)
     if not found.points:
         reasons = "".join(f"\n  {label}: {reason}" for label, reason in found.failed)

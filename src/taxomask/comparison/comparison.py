@@ -21,6 +21,7 @@ from ..methods import Method, Progress, ReverseMapping
 from ..microdata import Microdata, Schema
 from ..release import Release, protect
 from ..release.protect import fingerprint
+from .grid import default_methods
 from .map import Point, RUMap, check_limits, with_front
 from .search import Outcome, search
 from .search import told as searched_words
@@ -35,7 +36,7 @@ MASKING = 0.75  # of the time that a method takes; the rest goes into the few me
 def compare(
     frame: Any,
     schema: Schema,
-    methods: Iterable[Method],
+    methods: Iterable[Method] | None = None,
     *,
     seed: int = 0,
     common_marginals: bool = False,
@@ -58,7 +59,8 @@ def compare(
     frame, schema
         The table (pandas, polars, pyarrow, or coded before) and what its columns are.
     methods
-        The methods, each with its parameters.
+        The methods, each with its parameters; by default a few that fit: microaggregation, also refined, MicroHybrid,
+        permutation in groups, generalisation, rank swapping, and shuffling.
     seed
         For the random choices of every method.
     common_marginals
@@ -84,9 +86,9 @@ def compare(
         No step of this search begins after so many; 0 for no search.
     """
     seed = check_integer("seed", seed, at_least=0)
-    chosen = list(methods)
+    chosen = list(default_methods(schema) if methods is None else methods)
     if not chosen:
-        raise PlanError("there is no method to compare.", hint="Name at least one, such as Microaggregation(k=5).")
+        raise PlanError("there is no method to compare.", hint="Name at least one, or a column to protect.")
     if common_marginals:
         chosen = [one if isinstance(one, ReverseMapping) else ReverseMapping(one) for one in chosen]
     schema.check_decided()

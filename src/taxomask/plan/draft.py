@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..comparison import default_grid
 from ..errors import DataError, TaxomaskError
 from ..methods import Method
 from ..microdata import Attribute, Kind, Role, Schema, infer
@@ -53,7 +54,7 @@ compare:
 #   path: protected.csv
 #   report: report.html
 """
-REFINED_STEPS = 100_000  # of a first look: a fraction of a second; a longer search of the chosen method loses less
+_NO_METHOD = "# name a quasi_identifier or a confidential column first"
 _AS_TEXT = "numbers written as text"  # said of every number, as all columns are read as text
 
 
@@ -74,14 +75,15 @@ def draft_plan(schema: Schema, data: str, folder: Path = Path(), method: Method 
     named = data if is_address(data) else _seen_from(folder, Path(data))
     listed = zip(schema.values(), schema.to_dict(folder)["attributes"], strict=True)
     entries = "".join(_entry(attribute, values) for attribute, values in listed)
-    first, *grid = _methods(schema)
-    chosen = first if method is None else _plain(method.to_dict())
-    compared = "".join(f"  - {entry}\n" for entry in grid)
+    grid = default_grid(schema)
+    first = {"name": "microaggregation", "k": 5} if schema.quasi_identifiers else next(iter(grid), None)
+    chosen = first if method is None else method.to_dict()
+    compared = "".join(f"  - {_plain(entry)}\n" for entry in grid)
     elsewhere = is_address(named) or named.startswith("/")
     outside = "  # not in the folder of this plan: use it with --outside" if elsewhere else ""
     head = _HEAD.format(data=named)
     whole = f"{head}\ndata: {_plain(named)}{outside}\nattributes:\n{entries}{_people(schema)}"
-    return whole + _TAIL.format(method=chosen, grid=compared)
+    return whole + _TAIL.format(method=_NO_METHOD if chosen is None else _plain(chosen), grid=compared)
 
 
 def _people(schema: Schema) -> str:
@@ -215,25 +217,6 @@ def _entry(attribute: Attribute, values: dict[str, Any]) -> str:
     comment = textwrap.indent("\n".join(textwrap.wrap(note, 110)), "    # ") + "\n" if note else ""
     listed = "\n".join(f"    {key}: {_plain(value)}" for key, value in values.items() if key != "name")
     return f"  - name: {_plain(values['name'])}\n{comment}{listed}\n"
-
-
-def _methods(schema: Schema) -> list[str]:
-    """The method to begin with, and what to compare it with: few and quick, as `compare` searches from there."""
-    hidden = ["{name: shuffling}"] if schema.confidential else []
-    asked = [schema[name] for name in schema.quasi_identifiers]
-    if asked:
-        coarser = any(one.kind != Kind.NOMINAL for one in asked)  # plain categories have no coarser value
-        return [
-            "{name: microaggregation, k: 5}",
-            "{name: microaggregation, vary: {k: [3, 5, 10, 20]}}",
-            f"{{name: microaggregation, algorithm: refined, steps: {REFINED_STEPS}, vary: {{k: [5, 10]}}}}",
-            "{name: micro_hybrid, k: 5}",
-            "{name: group_permutation, vary: {k: [5, 10]}}",
-            *(["{name: generalisation, k: 5}"] if coarser else []),
-            "{name: rank_swapping, p: 5}",
-            *hidden,
-        ]
-    return [*hidden, *hidden] or ["# name a quasi_identifier or a confidential column first"]
 
 
 def _plain(value: Any) -> str:

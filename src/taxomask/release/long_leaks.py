@@ -3,8 +3,8 @@
 Identifiers are looked for in every record, chunk by chunk; how many hits there are by chance is counted on rows of the
 same chunk that do not belong together. Whether values repeat, and who is alone, is counted on values that are kept with
 all their records (`Kept`): all of them in tables that are not much longer than a chunk, else a share of them. Twins,
-numbers that are an identifier + c or × c are looked for in a sample of the records, and other guises in 4,096 of these; so they
-are in the whole table at first. What was looked at is said.
+and numbers that are an identifier + c or × c, are looked for in a sample of the records, and other guises in 4,096 of
+these. What was looked at is said.
 """
 
 from __future__ import annotations
