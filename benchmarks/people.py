@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 import taxomask as tm
-from measuring import best, run
+from measuring import best, run, timed
 from taxomask.measures.utility import overall_loss
+from taxomask.methods._closeness import Limits
 from taxomask.microdata.files import open_table
 from taxomask.microdata.people import class_owners
 from taxomask.partition import Groups, aggregate, mdav, merge_until
@@ -45,13 +46,16 @@ def table() -> Any:
     })  # fmt: skip
 
 
-def encounters() -> tm.Microdata:
+def described() -> tm.Schema:
     attributes = [
         tm.Attribute(name, role="quasi_identifier", kind=kind, missing=["", "?"], order=AGES if name == "age" else ())
         for name, kind in KINDS.items()
     ]
-    schema = tm.Schema([tm.Attribute("patient_nbr", role="identifier"), *attributes], person="patient_nbr")
-    return tm.Microdata.from_frame(table(), schema)
+    return tm.Schema([tm.Attribute("patient_nbr", role="identifier"), *attributes], person="patient_nbr")
+
+
+def encounters() -> tm.Microdata:
+    return tm.Microdata.from_frame(table(), described())
 
 
 def loss(data: tm.Microdata, groups: Any) -> float:
@@ -67,7 +71,7 @@ def measured(k: int) -> dict[str, Any]:
     mdav(space, k), mdav(space, k, people=people)  # compiled, and in the caches
     seconds = best(lambda: mdav(space, k)), best(lambda: mdav(space, k, people=people))
     rows, groups = mdav(space, k), mdav(space, k, people=people)
-    merged = merge_until(space, Groups(rows), lambda one: k - len(np.unique(people[one])))
+    merged = merge_until(space, Groups(rows), Limits([], None, None, None, people, k))
     first = np.unique(people, return_index=True)[1]
     alone = data.take(np.sort(first))
     return {
@@ -85,8 +89,30 @@ def measured(k: int) -> dict[str, Any]:
     }
 
 
+def whole(k: int) -> dict[str, Any]:
+    """From a table to a checked release, with and without people; the fewest patients of a class, counted by hand."""
+    frame, schema = table(), described()
+    rows = schema.of(schema.values(), person=None)
+    accept = [{"columns": list(KINDS), "reason": "groups of rows may be of one patient, which is what is compared"}]
+    tm.protect(frame, schema, tm.Microaggregation(k), seed=1)  # compiled
+    release, by_people = timed(lambda: tm.protect(frame, schema, tm.Microaggregation(k), seed=1))
+    _, by_rows = timed(lambda: tm.protect(frame, rows, tm.Microaggregation(k), seed=1, accept=accept))
+    classes: dict[tuple[Any, ...], set[Any]] = {}
+    released = zip(*(release.data[name].to_pylist() for name in KINDS), strict=True)
+    for one, who in zip(released, frame["patient_nbr"].to_pylist(), strict=True):
+        classes.setdefault(one, set()).add(who)
+    return {
+        "seconds by rows": by_rows,
+        "by people": by_people,
+        "ratio": by_people / by_rows,
+        "classes": len(classes),
+        "fewest patients of a class": min(map(len, classes.values())),
+    }
+
+
 def main() -> None:
-    run({f"k = {k}": partial(measured, k) for k in (3, 5, 10)})
+    ks = (3, 5, 10)
+    run({f"k = {k}": partial(measured, k) for k in ks} | {f"whole release, k = {k}": partial(whole, k) for k in ks})
 
 
 if __name__ == "__main__":
