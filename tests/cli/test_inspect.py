@@ -263,7 +263,10 @@ def test_people_are_proposed_named_and_counted(run: Run, tmp_path: Path) -> None
     code, text, _ = run("inspect", table, "-o", plan, "--role", "visit_id=identifier")
     told = " ".join(text.split())
     assert code == 0
-    assert "The person of a row is patient_id (proposed, as its values stand in several rows)" in told
+    assert "The person of a row is patient_id (proposed, as its values stand in several rows): k, l and t count" in told
+    both = " ".join(run("inspect", table, "--person", "visit_id", "--household", "patient_id")[1].split())
+    assert "The person of a row is visit_id (as you said): l and t count different people." in both
+    assert "The household of a row is patient_id (as you said): k counts different households." in both
     assert Plan.read(plan).attributes.person == "patient_id"
     given = json.loads(run("inspect", table, "--person", "visit_id", "--json")[1])
     assert (given["person"], given["rows"]) == ("visit_id", 60)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,19 @@ def test_limits_that_are_not_met_are_exit_code_1(run: Run, folder: Path, limit: 
     assert code == 1
     assert f"DOES NOT HOLD: {name}" in message
     assert sorted(path.name for path in folder.iterdir()) == ["plan.yaml", "table.csv"]
+
+
+def test_limits_show_who_reaches_them_and_the_interval(run: Run, folder: Path) -> None:
+    rows = TABLE.splitlines()
+    paid = [f"{row},{number // 4}" for number, row in enumerate(rows[1:])]
+    (folder / "table.csv").write_text("\n".join([rows[0] + ",pay", *paid]) + "\n")
+    more = "  - {name: pay, role: confidential, kind: nominal}\nlimits: {risk: 0, disclosure: 0}\n"
+    write_plan(folder, ATTRIBUTES + more + "accept: [{columns: [pay], reason: to see the limits}]\n")
+    code, _, message = run(*protect(folder))
+    assert code == 1
+    interval = r", that of '\w+', from [\d.]+ to [\d.]+ with 95 % confidence"
+    for limit in ("a risk", "a disclosure"):
+        assert re.search(rf"DOES NOT HOLD: {limit} of at most 0 \(it is [\d.]+{interval}\)", " ".join(message.split()))
 
 
 def test_an_identifier_under_another_name_is_exit_code_1(run: Run, folder: Path) -> None:

@@ -58,6 +58,18 @@ def test_several_attackers_and_analyses() -> None:
     assert "'ages' agrees least" in lost
 
 
+def test_attackers_look_for_people_where_k_counts_households() -> None:
+    at_home = TABLE.append_column("home", pa.array([str(row // 2) for row in range(TABLE.num_rows)]))
+    schema = tm.Schema([*SCHEMA.values(), tm.Attribute("home", role="identifier")], person="id", household="home")
+    release = tm.protect(at_home, schema, tm.Microaggregation(3), seed=3)
+    _, risk, _ = release.evaluate(attackers=["nearest"]).cover(release)["verdict"]
+    assert risk.startswith("Of 100 people the only attacker")
+    alone = tm.Schema(schema.values(), household="home")
+    release = tm.protect(at_home, alone, tm.Microaggregation(3), seed=3)
+    _, risk, _ = release.evaluate(attackers=["nearest"]).cover(release)["verdict"]
+    assert risk.startswith("Of 100 households the only attacker")
+
+
 def test_what_is_not_known_is_said() -> None:
     release = tm.protect(TABLE, SCHEMA, tm.Microaggregation(3), seed=3)
     found = tm.evaluate(TABLE.drop(["id"]), release.data, SCHEMA.of(list(SCHEMA.values())[1:]), linked=False)

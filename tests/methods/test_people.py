@@ -253,3 +253,6 @@ def test_a_random_order_says_how_much_of_a_class_one_person_has() -> None:
     accept = [{"columns": ["age"], "reason": "groups of five rows are of one person"}]
     rows = tm.protect(table, AGES.of(AGES.values(), person=None), method, seed=2**70, accept=accept)
     assert not any("nobody owns" in one.promise for one in rows.promise)
+    twice = pa.concat_tables([table, table.slice(0, 5)])  # who owns more than a fifth of a class
+    said = found(tm.protect(twice, AGES, method, seed=2**70), "age in random order among at least k = 5 people; nobody")
+    assert "people" in said

@@ -104,12 +104,17 @@ def _print_columns(source: Source, rows: int, schema: Schema) -> None:
 
 
 def _print_units(schema: Schema, said: dict[str, str | None]) -> None:
-    """Whom k counts."""
-    for key, unit in {"person": "people", "household": "households"}.items():
+    """Whom k, l and t count."""
+    alone = schema.household is None
+    counted = {
+        "person": f"{'k, l' if alone else 'l'} and t count different people",
+        "household": "k counts different households",
+    }
+    for key, counts in counted.items():
         name = getattr(schema, key)
         if name is not None:
             how = "as you said" if said[key] else "proposed, as its values stand in several rows"
-            print_text(f"The {key} of a row is {name} ({how}): k counts different {unit}.")
+            print_text(f"The {key} of a row is {name} ({how}): {counts}.")
 
 
 def _print_decisions(schema: Schema) -> None:

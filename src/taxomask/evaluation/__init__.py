@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..measures import Risk
 from .evaluation import Evaluation, Known, check_analyses, check_attackers, evaluate, measured, summary
-from .headline import HEADLINE, OVERLAP, Summary, headline_figure
+from .headline import HEADLINE, OVERLAP, Summary, headline_figure, learns_most
 from .records_at_risk import RecordsAtRisk
 from .table_risk import TableRisk, table_risk
 
 __all__ = [
     "HEADLINE", "OVERLAP", "Evaluation", "Known", "RecordsAtRisk", "Risk", "Summary", "TableRisk", "check_analyses",
-    "check_attackers", "evaluate", "headline_figure", "measured", "summary", "table_risk",
+    "check_attackers", "evaluate", "headline_figure", "learns_most", "measured", "summary", "table_risk",
 ]  # fmt: skip

@@ -65,6 +65,8 @@ def _found(evaluation: Evaluation) -> str:
     if head["attacker"] is None:
         return "How likely somebody is found is not known: no attacker that looks for people could be tried."
     share, unit = evaluation.attackers[head["attacker"]].share, evaluation.risk.classes.unit
+    if unit == "households" and evaluation.original.people is not None:
+        unit = "people"  # k counts households, attackers look for people
     tried = sum(one is not None and ATTACKERS[name].after == "identity" for name, one in evaluation.attackers.items())
     who = f"the best of the {tried} attackers that were tried" if tried > 1 else "the only attacker that was tried"
     kept = head["unchanged"]

@@ -9,10 +9,10 @@ from typing import Any
 
 from ..measures import Figure
 from ..measures.analyses import Analysed
-from ..measures.risk import ATTACKERS, RISK, ClassSizes, IntervalDisclosure, Linkage
+from ..measures.risk import ATTACKERS, RISK, Attack, ClassSizes, IntervalDisclosure, Linkage
 from ..measures.utility.result import Loss, mean_of
 
-__all__ = ["HEADLINE", "OVERLAP", "Summary", "disclosure_risk", "headline_figure", "summed_up"]
+__all__ = ["HEADLINE", "OVERLAP", "Summary", "disclosure_risk", "headline_figure", "learns_most", "summed_up"]
 
 _K, _UNIQUES = RISK["classes"].figures
 
@@ -54,7 +54,7 @@ HEADLINE: dict[str, Figure] = {
         Figure(
             "unchanged",
             "released as they are",
-            "The quasi-identifiers in which no record changed: who knows them finds the record, so look at the "
+            "The quasi-identifiers in which no record changed: whoever is alone by them is found, so look at the "
             "disclosure.",
         ),
         Figure(
@@ -145,6 +145,12 @@ class Summary:
         order = {name: -1.0 if math.isnan(value) else value for name, value in self.overlaps.items()}
         worst = min(order, key=lambda name: order[name])
         return {"analyses": self.overlaps[worst], "worst_analysis": worst}
+
+
+def learns_most(attacks: Mapping[str, Attack | None]) -> str | None:
+    """Who learns most of confidential values, the attacker that reaches the disclosure; None if nobody tried."""
+    tried = {name: one for name, one in attacks.items() if one is not None and ATTACKERS[name].after == "confidential"}
+    return max(tried, key=lambda name: tried[name].share.excess, default=None)
 
 
 def summed_up(

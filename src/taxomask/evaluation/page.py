@@ -18,7 +18,7 @@ from ..microdata import CategoricalColumn, Column, TaxonomicColumn
 from ..microdata.alike import alike
 from ..report.figures import Branch, number
 from .cover import cover
-from .headline import HEADLINE, disclosure_risk
+from .headline import HEADLINE, disclosure_risk, learns_most
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
@@ -70,12 +70,19 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
         share = evaluation.attackers[head["attacker"]].share
         more = f" Here {ATTACKERS[head['attacker']].title}: {_interval(share)}."
         if head["unchanged"] is not None:
-            more += f" Released as they are: {head['unchanged']}. Who knows them finds the record: look at disclosure."
+            kept = head["unchanged"]
+            more += f" Released as they are: {kept}. Whoever is alone by them is found: look at disclosure."
         cards.append(_card(head, "risk", more))
-    if not math.isnan(head["disclosure"]):
-        cards.append(_card(head, "disclosure"))
+    learnt = learns_most(evaluation.attackers)
+    if learnt is not None:
+        found = evaluation.attackers[learnt]
+        low, high = found.share.excess_interval
+        more = f" Here {ATTACKERS[learnt].title}: {number(low)} to {number(high)} with 95 % confidence. {found.how}"
+        cards.append(_card(head, "disclosure", more))
     if risk.linkage is not None and risk.intervals is not None:
-        cards.append(_card(head, "nearest", f" A random guess reaches {number(risk.linkage.expected.baseline, 2)}."))
+        nearest = evaluation.attackers.get("nearest")
+        guess = risk.linkage.expected.baseline if nearest is None else nearest.share.baseline
+        cards.append(_card(head, "nearest", f" A random guess reaches {number(guess, 2)}."))
         cards.append(_card(head, "interval_disclosure"))
         disclosure = disclosure_risk(head["risk"], head["interval_disclosure"])
         parts = f" Here {number(100 * head['loss'])} and {number(disclosure)}."

@@ -12,7 +12,7 @@ from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, Microdata
 from ..microdata.coding import code
 from ..microdata.frames import Frame
-from ..microdata.people import class_owners
+from ..microdata.people import class_owners, largest_share
 from ..semantics.ordering import rank_keys
 from ._ranks import placed, random_order
 from .base import Check, Masked, Method, Progress, Promise, chosen
@@ -265,9 +265,11 @@ class ProbabilisticAnonymity(Promise):
             x, y = original.columns[name], masked.inner.data.columns[name]
             z = rank_keys(code(released, original.schema[name]).column, x)
             outside += int((z[np.lexsort((z, rank_keys(y, x)))] != np.sort(rank_keys(x))).sum())
+        # Who owns more than 1/k of a class is found with more: the order is as random, but the name would say too much.
+        equal = original.units is None or largest_share(classes, original.units) <= (1 + 1e-12) / self.k
         return Check(
-            f"probabilistic {self.k}-anonymity: {', '.join(self.attributes)} in random order among at least "
-            f"k = {self.k} {original.unit}{of_people(original, classes)}",
+            f"{f'probabilistic {self.k}-anonymity: ' if equal else ''}{', '.join(self.attributes)} in random order "
+            f"among at least k = {self.k} {original.unit}{of_people(original, classes)}",
             smallest >= self.k and not outside,
             f"the smallest of {len(sizes):,} classes has {smallest:,} {original.unit}; {outside:,} values outside the "
             "ranks of their class",

@@ -16,6 +16,7 @@ from ._domains import Domain, declared
 from ._kept import differs, how_many, released_column
 from ._transition import Transition
 from .base import Check, Masked, Method, Progress, Promise
+from .likelihood import Likelihood
 
 __all__ = ["Budget", "MetricPrivacy", "SemanticNoise"]
 
@@ -141,6 +142,12 @@ class SemanticNoise(Method):
             positions = np.append(positions, np.int32(-1))
         values = (*domain.values, None) if covered else domain.values
         return Transition(values, mechanism.classes, *mechanism.probabilities, positions)
+
+    def likelihood(self, original: Microdata, released: Microdata) -> Likelihood | None:
+        numbers = [name for name in self._epsilons(original) if original.schema[name].kind == Kind.CONTINUOUS]
+        domains = {name: self._domain(original, name) for name in numbers}
+        on_grid = {name: domain.written(domain.original()) for name, domain in domains.items()}
+        return super().likelihood(original.replace(on_grid), released)  # what is between two steps cannot be told apart
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return tuple(self._epsilons(data))

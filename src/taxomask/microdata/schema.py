@@ -27,7 +27,7 @@ __all__ = ["ABOUT_PEOPLE", "MissingPerson", "Schema", "made_from_frame"]
 MissingPerson = Literal["together", "each"]
 ABOUT_PEOPLE = {
     "person": "The column that names the person of a row, an identifier: k, l and t count people, not rows.",
-    "household": "The column that names the household of a row, an identifier: k counts households.",
+    "household": "The column that names the household of a row, an identifier: k counts households, not people.",
     "sampling_weight": "The column of numbers that says for how many people of the population a row stands.",
     "population_size": "How many people the population has that the table is a sample of.",
     "missing_person": "Rows that name no person are together one person, or each row is one.",

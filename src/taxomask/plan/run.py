@@ -15,7 +15,7 @@ from typing import Any
 from ..comparison import compared_before
 from ..engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Told, Workers, read_coded
 from ..errors import DataError, PlanError, PromiseError, SchemaError
-from ..evaluation import Evaluation, check_analyses
+from ..evaluation import Evaluation, check_analyses, learns_most
 from ..methods import Check, Method
 from ..methods.missing_permutation import with_missing_cells
 from ..microdata import Microdata
@@ -260,6 +260,15 @@ def _reached(evaluation: Evaluation, attacker: str | None) -> str:
     return f", that of {attacker!r}, from {share.low:.4g} to {share.high:.4g} with 95 % confidence"
 
 
+def _learnt(evaluation: Evaluation) -> str:
+    """Who reaches the disclosure, and the interval of what was found."""
+    attacker = learns_most(evaluation.attackers)
+    if attacker is None:
+        return ""
+    low, high = evaluation.attackers[attacker].share.excess_interval
+    return f", that of {attacker!r}, from {low:.4g} to {high:.4g} with 95 % confidence"
+
+
 def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:
     """The limits of the plan are a promise as well."""
     head = evaluation.headline
@@ -286,7 +295,7 @@ def _stop_if_beyond(limits: Limits, evaluation: Evaluation) -> None:
         Check(f"{name} of at most {limit:g}", value <= limit, f"it is {value:.4g}{more}")
         for name, limit, value, more in (
             ("a risk", limits.risk, head["risk"], _reached(evaluation, head["attacker"])),
-            ("a disclosure", limits.disclosure, head["disclosure"], ""),
+            ("a disclosure", limits.disclosure, head["disclosure"], _learnt(evaluation)),
             ("a loss", limits.loss, head["loss"], ""),
             ("a loss of the worst column", limits.worst_loss, head["worst_loss"], worst),
         )

@@ -45,5 +45,16 @@ class Rate:
         """How much of what a random guess leaves open is found: (value - baseline) / (1 - baseline)."""
         return (self.value - self.baseline) / (1 - self.baseline) if self.baseline < 1 else 0.0
 
+    @property
+    def excess_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the excess, where the guess is taken for known; never below 0.
+
+        >>> Rate.of(8, 10, 0.5).excess_interval
+        (0.0, 0.886...)
+        """
+        ends = (Rate(end, end, end, self.baseline, self.n).excess for end in (self.low, self.high))
+        low, high = (max(end, 0.0) for end in ends)
+        return low, high
+
     def __str__(self) -> str:
         return f"{self.value:.4f} ({self.low:.4f} to {self.high:.4f}; a random guess {self.baseline:.4f})"

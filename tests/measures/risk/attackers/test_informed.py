@@ -16,7 +16,7 @@ from scipy.stats import multivariate_normal, norm
 import taxomask as tm
 from methods.conftest import SCHEMA, tables
 from taxomask.evaluation import Known, summary
-from taxomask.measures.risk.attackers import linking
+from taxomask.measures.risk.attackers import informed, linking
 from taxomask.measures.risk.attackers.learned import learned
 from taxomask.measures.risk.attackers.membership import share_told_apart
 from taxomask.methods import Masked, Method, Promise
@@ -284,6 +284,53 @@ def test_groups_hide_their_records_from_those_who_know_the_method(method: Method
     assert found.attackers.informed.share.low <= 1 / 5
     if isinstance(method, tm.Microaggregation):
         assert max(one.share.value for one in (found.attackers.informed, found.attackers.one_to_one)) <= 1 / 5
+
+
+def test_numbers_between_the_steps_of_semantic_noise_are_found_as_those_on_them() -> None:
+    """Who knows the method puts what they know on its grid first, and cuts off what is beyond its range."""
+    table, schema = census(8)
+    domain = {name: [0, 50_000, 500] for name in schema}
+    found = shares(table, schema, tm.SemanticNoise(64, domain=domain))
+    assert found["informed"] > found["nearest"] + 0.1
+    coarse = pa.table({"age": [11.0, 12.0, 58.0, 73.0]})
+    ages = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
+    data, released = (Microdata.from_frame(one, ages) for one in (coarse, pa.table({"age": [10.0, 10.0, 60.0, 60.0]})))
+    formula = tm.SemanticNoise(4, domain={"age": [0, 60, 10]}).likelihood(data, released)
+    assert formula is not None
+    chance = np.exp(total(formula))
+    assert (chance > 0).all()
+    np.testing.assert_allclose(chance[:, 0], chance[:, 1])  # 11 and 12 are both 10
+    np.testing.assert_allclose(chance[:, 2], chance[:, 3])  # 58 and 73 are both 60
+    assert chance[0, 0] > chance[0, 2]
+
+
+def test_in_a_very_long_table_the_method_is_repeated_on_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, schema = census(8)
+    release = tm.protect(table, schema, tm.RankSwapping(p=10), seed=3)
+    whole = release.evaluate(attackers=["nearest", "informed"])
+    monkeypatch.setattr(informed, "LARGEST", 1_000)
+    monkeypatch.setattr(informed, "SAMPLE", 400)
+    some = release.evaluate(attackers=["nearest", "informed"])
+    assert "a random 400 of these records, repeated 50 times." in some.attackers.informed.how
+    assert "these records, repeated 46 times." in whole.attackers.informed.how
+    assert some.attackers.informed.targets == 1_080  # all are looked for
+    assert some.headline["nearest"] + 0.1 < some.headline["risk"] <= whole.headline["risk"] + 0.05
+
+
+def test_of_two_ways_to_link_the_one_that_finds_more_people_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One way finds a record each of two people for sure, the other both records of one: three chances of four."""
+    table = pa.table({"who": ["a", "a", "b", "b"], "x": [1.0, 2.0, 3.0, 4.0]})
+    schema = tm.Schema(
+        [tm.Attribute("who", role="identifier"), tm.Attribute("x", role="quasi_identifier", kind="continuous")],
+        person="who",
+    )
+    chances = np.array([1.0, 0.0, 1.0, 0.0])
+    links = linking.Links(np.zeros((4, 1)), np.zeros((4, 1)), chances, chances, chances)
+    monkeypatch.setattr(informed, "one_to_one", lambda *_: np.array([1.0, 1.0, 0.9, 0.0]))
+    monkeypatch.setattr(informed, "linked", lambda *_: links)
+    found = tm.evaluate(table, table, schema, tm.Noise(0.5), attackers=["informed"]).attackers.informed
+    assert found.share.value == 1.0
+    assert found.how.endswith("Each record with the likeliest.")
 
 
 @settings(max_examples=15, deadline=None)

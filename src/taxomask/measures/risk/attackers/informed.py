@@ -25,7 +25,8 @@ REPETITIONS = 50  # of the method, at most
 RECORDS = 50_000  # that are masked in all repetitions together; two repetitions at least
 SEARCHES, STEPS = 12, 150  # repetitions of a method that searches for long, and their steps for each record
 LONG = 4  # repetitions of one whose search cannot be shortened
-LARGEST = 1_000_000  # records up to which a method is repeated
+LARGEST = 1_000_000  # records up to which a method is repeated on all of them
+SAMPLE = 100_000  # beyond, on so many, drawn at random
 
 
 def repetitions_of(n: int) -> int:
@@ -37,26 +38,24 @@ def repetitions_of(n: int) -> int:
     return max(min(RECORDS // max(n, 1), REPETITIONS), 2)
 
 
-def _informed(tables: Tables, progress: Progress | None) -> Attack | None:
+def _informed(tables: Tables, progress: Progress | None) -> Attack:
     method = tables.method
     assert method is not None
     original, released = tables.both
     names = chosen(original, released, None)
     rng, units, rows = generator(tables), units_of(tables), targets(tables, released.n)
-    found = _evidence(tables, method, names, rng, progress)
-    if found is None:
-        return None
-    evidence, how = found
+    evidence, how = _evidence(tables, method, names, rng, progress)
     links = linked(evidence, rows, units, rng)
-    nearest, together = links.chances, one_to_one(links, units, rows, rng)
-    if together.sum() > nearest.sum():
-        return found_with(tables, rows, together, f"{how} All records at once, one to one.")
-    return found_with(tables, rows, nearest, f"{how} Each record with the likeliest.")
+    ways = (
+        found_with(tables, rows, links.chances, f"{how} Each record with the likeliest."),
+        found_with(tables, rows, one_to_one(links, units, rows, rng), f"{how} All records at once, one to one."),
+    )
+    return max(ways, key=lambda one: one.share.value)
 
 
 def _evidence(
     tables: Tables, method: Method, names: tuple[str, ...], rng: np.random.Generator, progress: Progress | None
-) -> tuple[list[Evidence], str] | None:
+) -> tuple[list[Evidence], str]:
     """What the quasi-identifiers tell: by the formula of the method, or by what its repetitions teach."""
     original, released = tables.both
     aligned = {name: tables.columns[name] for name in names}
@@ -69,17 +68,17 @@ def _evidence(
     formula = None if known is None else known.likelihood(here, there)
     if formula is not None:
         return [*found, *formula], "By the formula of the method."
-    if original.n > LARGEST:
-        return None
-    short, most = _shortened(method, original.n)
-    made = _repeated(short, min(repetitions_of(original.n), most), original, protected, rng, progress)
+    some = original if original.n <= LARGEST else original.take(targets(tables, original.n, SAMPLE))
+    short, most = _shortened(method, some.n)
+    made = _repeated(short, min(repetitions_of(some.n), most), some, protected, rng, progress)
     for name in protected:
-        x, z, *again = in_one_numbering(*aligned[name], *(columns[name] for columns in made))
-        found.append(learned(x, z, again))
+        x, z, seen, *again = in_one_numbering(*aligned[name], some.columns[name], *(columns[name] for columns in made))
+        found.append(learned(x, z, again, seen))
     said = "once: it draws nothing" if len(made) == 1 else f"{len(made)} times"
     if short is not method:
         said += f" with a search of {STEPS} steps for each record"
-    return found, f"By what the method does to these records, repeated {said}."
+    which = "these records" if some is original else f"a random {some.n:,} of these records"
+    return found, f"By what the method does to {which}, repeated {said}."
 
 
 def _of_columns(method: Method, data: Microdata, names: tuple[str, ...]) -> Method | None:
@@ -155,7 +154,10 @@ INFORMED = Attacker(
     about="The share of records linked rightly by somebody who knows the method and its parameters, but not the seed.",
     knows="The original quasi-identifiers of everybody, the method and its parameters; not the seed.",
     compute=_informed,
-    seconds=lambda tables: 3e-9 * tables.n * min(tables.n, 5_000) * tables.known + 2e-5 * max(2 * tables.n, RECORDS),
+    seconds=lambda tables: (
+        3e-9 * tables.n * min(tables.n, 5_000) * tables.known
+        + 2e-5 * max(2 * (tables.n if tables.n <= LARGEST else SAMPLE), RECORDS)
+    ),
     columns=Role.QUASI_IDENTIFIER,
     needs_links=True,
     needs_method=True,

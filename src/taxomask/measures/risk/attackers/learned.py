@@ -30,13 +30,17 @@ DRAWN = (3.0, 30.0, 300.0, 3_000.0, 1e9)  # how many pairs what is known of its 
 _CHANCE = 1e-3  # that something else happened
 
 
-def learned(x: Column, z: Column, repeated: Sequence[Column]) -> Evidence:
-    """The evidence of an attribute. All columns have one numbering of the categories."""
+def learned(x: Column, z: Column, repeated: Sequence[Column], seen: Column | None = None) -> Evidence:
+    """The evidence of an attribute. All columns have one numbering of the categories.
+
+    ``seen`` are the original values that were repeated, if those are not all of them.
+    """
     if isinstance(x, CategoricalColumn) and x.attribute.kind != Kind.ORDINAL and len(x.categories) > CODES:
         return unchanged(x, z)
     cells = _Cells.of(x)
     here, there = cells.original(x), cells.released(z)
-    table = _best(cells, x, here, there, [cells.released(column) for column in repeated])
+    known = here if seen is None else cells.original(seen)
+    table = _best(cells, x, known, there, [cells.released(column) for column in repeated])
     with np.errstate(divide="ignore"):
         return CodeEvidence(there.astype(np.int32), here.astype(np.int32), np.log(table))
 
@@ -88,7 +92,7 @@ def _cuts(values: Float, most: int) -> Float:
 def _best(cells: _Cells, x: Column, here: Whole, there: Whole, made: Sequence[Whole]) -> Float:
     """The chance of each released cell given each original one, as foresees the last repetition best."""
     shape = cells.size + 1, len(cells.place) + 1
-    share = np.bincount(np.concatenate([*made, there]), minlength=shape[0]) / (len(here) * (len(made) + 1))
+    share = np.bincount(np.concatenate([*made, there]), minlength=shape[0]) / (len(here) * len(made) + len(there))
     kinds, widths = _kinds(cells, x, here, made), WIDTHS if _is_ordered(x) else WIDTHS[:1]
     choices = [(kind, width, drawn) for kind in range(len(kinds)) for width in widths for drawn in DRAWN]
     chosen = (0, 0, DRAWN[0])
