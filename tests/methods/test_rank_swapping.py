@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 import taxomask as tm
 from taxomask.methods._column_swaps import _neighbours
@@ -299,8 +300,9 @@ def test_the_judge_can_say_no(discharges: pa.Table, discharge_schema: tm.Schema)
 )
 def test_how_many_of_those_taken_are_marked(total: int, marked: int, taken: int) -> None:
     """Against the hypergeometric distribution, drawn one by one and by the ratio of uniforms."""
-    from taxomask.methods._swap_kernels import how_many
+    from taxomask.methods import _swap_kernels
 
+    how_many = njit(_swap_kernels.how_many.py_func)
     state, times = np.array([5], dtype=np.uint64), 20_000
     seen = Counter(how_many(total, marked, taken, state) for _ in range(times))
     left = times

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from taxomask._support.compiling import makes_no_array
+from taxomask._support.compiling import kernel
 from taxomask.partition import mdav
 from taxomask.partition._bound_kernels import (
     lower_bounds,
@@ -34,7 +34,7 @@ from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
 # ------------------------------------------------------------------------------------------ the searches' own questions
 
 
-@makes_no_array()
+@kernel(_nrt=False, no_cpython_wrapper=False)
 def missed(space, gaps, tree, query, distance, wrong):  # type: ignore[no-untyped-def]
     """Ask for each point whether a search for its very distance would pass it by; counts for near, far and first looks.
 
@@ -69,7 +69,7 @@ def missed(space, gaps, tree, query, distance, wrong):  # type: ignore[no-untype
                 wrong[3] += complete and reach > 0.0 and (at_least(short, reach) >> place) & 1 == 0
 
 
-@makes_no_array()
+@kernel(_nrt=False, no_cpython_wrapper=False)
 def moved_too_far(space, query, shell, before, after):  # type: ignore[no-untyped-def]
     """How many points are farther from the query than the list says that they can be, now that the average moved."""
     drift, extra = _move(space, query, shell)

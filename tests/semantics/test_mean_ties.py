@@ -5,6 +5,7 @@ Marginalities that are equal by definition are sums of different distances, and 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 import taxomask as tm
 from naive import NaiveTaxonomy, edges_of, marginal_mean, taxonomies
@@ -28,13 +30,19 @@ def coded(taxonomy: tm.Taxonomy, values: list[str], distance: str) -> tm.Microda
     return tm.Microdata.from_frame(pa.table({"x": values}), tm.Schema([attribute]))
 
 
+@cache
+def average() -> Any:
+    """The kernel, callable from Python."""
+    from taxomask.partition import _centre_kernels
+
+    return njit(_centre_kernels.average.py_func)
+
+
 def of_all_records(space: RecordDistance) -> int:
     """The code of the average record, as MDAV computes it from sums that records join and leave."""
-    from taxomask.partition._centre_kernels import average
-
     points = Points.of(space, "median")
     number, code = np.empty(0), np.empty(1, dtype=np.int32)
-    average(points.space, points.rules, points.sums, np.empty(1, dtype=np.int64), number, code)
+    average()(points.space, points.rules, points.sums, np.empty(1, dtype=np.int64), number, code)
     return int(code[0])
 
 

@@ -14,22 +14,47 @@ import pytest
 
 import taxomask
 
-CODE = "import taxomask.records._kernels as k; print(k.squared_to_all.signatures != [])"
+CODE = "import taxomask.records._kernels as k; print(k.squared_to_all.compiled.signatures != [])"
 
 
-def run(cache: Path, **also: str) -> subprocess.CompletedProcess[str]:
+def run(cache: Path, code: str = CODE, **also: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), **also}
     environment.pop("NUMBA_CACHE_DIR", None)
-    return subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True, env=environment)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
 
 
 def test_the_first_use_says_that_it_compiles_and_the_second_does_not(tmp_path: Path) -> None:
     first = run(tmp_path)
     assert first.stdout == "True\n"
-    assert first.stderr == "taxomask: compiling kernels (once for this installation, up to three minutes) …\n"
+    assert first.stderr == "taxomask: compiling kernels (once for each kind of work, up to a minute) …\n"
     assert list((tmp_path / "taxomask").rglob("*.nbc"))
     second = run(tmp_path)
     assert (second.stdout, second.stderr) == ("True\n", "")
+
+
+def test_a_kernel_is_compiled_when_it_is_called_and_not_before(tmp_path: Path) -> None:
+    """One of two; the other is asked for by nobody."""
+    code = """
+import numpy as np
+import taxomask.taxonomy._kernels as k
+assert k.counts_below._compiled is None
+print(k.counts_below(np.array([0, 1, 3]), np.array([0, 1, 0], np.int32), np.array([1, 1, 0], np.int32)))
+assert k.sums_on_tree._compiled is None
+"""
+    assert run(tmp_path, code).stdout == "[3 2]\n"
+    assert {file.name.split("-")[0] for file in tmp_path.rglob("*.nbc")} == {"_kernels.counts_below"}
+
+
+def test_a_kernel_calls_another_that_was_not_called_before(tmp_path: Path) -> None:
+    module = tmp_path / "_kernels.py"
+    module.write_text(
+        "from taxomask._support.compiling import kernel\n"
+        "@kernel('f8(f8)')\ndef twice(x):\n    return 2 * x\n"
+        "@kernel('f8(f8)')\ndef more(x):\n    return twice(x) + 1\n",
+        encoding="utf-8",
+    )
+    code = "import _kernels as k; print(k.more(3), k.twice.compiled.signatures)"
+    assert run(tmp_path, code, PYTHONPATH=os.pathsep.join((str(tmp_path), *sys.path))).stdout == "7.0 [(float64,)]\n"
 
 
 def test_kernels_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None:
@@ -91,7 +116,7 @@ def test_threads_that_compile_do_not_mix_up_their_folders(monkeypatch: pytest.Mo
         return compiled
 
     def compile_one() -> None:
-        compiling.kernel("f8(f8)")(compile_one)
+        compiling.kernel("f8(f8)")(compile_one).compiled  # noqa: B018
         if threading.current_thread().name == "first":
             first_is_out.set()
 

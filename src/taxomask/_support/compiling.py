@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import njit
+from numba import njit, types
 from numba.core import caching, event
+from numba.extending import typeof_impl
 
 from .caching import cache_folder
 
@@ -35,26 +36,61 @@ _ONE_AT_A_TIME = threading.RLock()  # the settings are one for all threads: kern
 _KEPT = 30 * 24 * 3600  # seconds that kernels are kept after they were last used
 
 
+class Kernel:
+    """A function that is compiled, or loaded from the cache, when it is first called, from Python or from a kernel.
+
+    So a job waits only for the kernels that it uses. It is a callable object: what calls it need not know.
+    """
+
+    def __init__(self, function: Any, signatures: tuple[str, ...], how: dict[str, Any]) -> None:
+        self._function, self._signatures, self._how = function, signatures, how
+        self._compiled: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (self._compiled or self.compiled)(*arguments)
+
+    @property
+    def compiled(self) -> Any:
+        """The compiled function."""
+        with _ONE_AT_A_TIME:
+            if self._compiled is None:
+                self._compiled = self._compile()
+            return self._compiled
+
+    def _compile(self) -> Any:
+        function, signatures, how = self._function, list(self._signatures), self._how
+        before = _SETTINGS.CACHE_DIR, getattr(_SETTINGS, "CACHE_LOCATOR_CLASSES", "")
+        if not before[0] and (folder := _cache_folder(Path(function.__code__.co_filename))):
+            _SETTINGS.CACHE_DIR, _SETTINGS.CACHE_LOCATOR_CLASSES = folder, f"{__name__}.{ByText.__name__}"
+        try:
+            return njit(signatures, cache=True, **how)(function)
+        except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
+            if isinstance(error, RuntimeError) and "cannot cache" not in str(error):
+                raise
+            # Nowhere to write, a full disk, a damaged file: compiled anew in every process.
+            return njit(signatures, **how)(function)
+        finally:
+            _SETTINGS.CACHE_DIR, _SETTINGS.CACHE_LOCATOR_CLASSES = before
+
+
+@typeof_impl.register(Kernel)
+def _type_of_kernel(value: Kernel, _: Any) -> Any:
+    """What a kernel is for another one that calls it."""
+    return types.Dispatcher(value.compiled)
+
+
 def kernel(*signatures: str, **options: Any) -> Any:
-    """Decorate a function to be compiled for the given signatures (none: as part of its callers)."""
+    """Decorate a function to be compiled for the given signatures (none: as part of its callers).
+
+    No entry for callers in C is made, and none for Python where only kernels call: for functions that are given tuples
+    of many arrays, to unpack them takes longer to compile than what they do.
+    """
 
     def compiled(function: Any) -> Any:
-        how = {"nogil": True, "error_model": "numpy", **options}
+        how = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
         if not signatures:
-            return njit(**how)(function)
-        with _ONE_AT_A_TIME:
-            before = _SETTINGS.CACHE_DIR, getattr(_SETTINGS, "CACHE_LOCATOR_CLASSES", "")
-            if not before[0] and (folder := _cache_folder(Path(function.__code__.co_filename))):
-                _SETTINGS.CACHE_DIR, _SETTINGS.CACHE_LOCATOR_CLASSES = folder, f"{__name__}.{ByText.__name__}"
-            try:
-                return njit(list(signatures), cache=True, **how)(function)
-            except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
-                if isinstance(error, RuntimeError) and "cannot cache" not in str(error):
-                    raise
-                # Nowhere to write, a full disk, a damaged file: compiled anew in every process.
-                return njit(list(signatures), **how)(function)
-            finally:
-                _SETTINGS.CACHE_DIR, _SETTINGS.CACHE_LOCATOR_CLASSES = before
+            return njit(**{"no_cpython_wrapper": True, **how})(function)
+        return Kernel(function, signatures, how)
 
     return compiled
 
@@ -81,7 +117,9 @@ def compile_all() -> list[str]:
     files = sorted(_PACKAGE.rglob("_*kernels.py"))
     names = [".".join(("taxomask", *file.relative_to(_PACKAGE).with_suffix("").parts)) for file in files]
     for name in names:
-        import_module(name)
+        for one in vars(import_module(name)).values():
+            if isinstance(one, Kernel):
+                one.compiled  # noqa: B018
     return names
 
 
@@ -136,7 +174,7 @@ class _Word(event.Listener):
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         if not self.said and getattr(function, "__module__", "").startswith("taxomask."):
             self.said = True
-            print("taxomask: compiling kernels (once for this installation, up to three minutes) …", file=sys.stderr)
+            print("taxomask: compiling kernels (once for each kind of work, up to a minute) …", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
         pass

@@ -3,6 +3,9 @@
 
 The ancestors of concept v are ``ancestor[start[v]:start[v + 1]]``, v itself first; ``hops`` is the number of links
 on the shortest path to each. ``below_start, below`` list, for each concept, the columns that have it as an ancestor.
+
+Arrays are copied cell by cell: a whole one would bring along numba's check of its shape and the text of its error,
+which take longer to compile than the rest.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ from .._support.compiling import kernel
 @kernel()
 def _twice(values):
     longer = np.empty(2 * len(values), values.dtype)
-    longer[: len(values)] = values
+    for at in range(len(values)):
+        longer[at] = values[at]
     return longer
 
 
@@ -77,7 +81,9 @@ def columns_below(start, ancestor, hops, columns):
             below_start[ancestor[e] + 1] += 1
     for v in range(n):
         below_start[v + 1] += below_start[v]
-    fill = below_start[:-1].copy()
+    fill = np.empty(n, np.int64)
+    for v in range(n):
+        fill[v] = below_start[v]
     below = np.empty(below_start[n], np.int32)
     below_hops = np.empty(below_start[n], np.int16)
     for j in range(len(columns)):
@@ -112,7 +118,8 @@ def count_common(start, ancestor, rows, below_start, below, out):
                 for f in range(below_start[a], below_start[a + 1]):
                     common[below[f]] += 1
             inside[a] = 1
-        out[i] = common
+        for j in range(len(common)):
+            out[i, j] = common[j]
 
 
 @kernel("void(i8[::1], i4[::1], i2[::1], i4[::1], i4[::1], i4[::1], i4[:, ::1], i4[:, ::1])")
