@@ -26,8 +26,7 @@ from taxomask.microdata.distinct import Distinct
 from taxomask.microdata.files import Extra, open_table, read_table
 from taxomask.microdata.frames import Frame
 from taxomask.partition import blocks
-from taxomask.release import checks, protect_on
-from taxomask.release import write as writing
+from taxomask.release import checks, protect_on, written
 from taxomask.release.released import orders_on, row_order
 from taxomask.release.residue import residue_check
 
@@ -208,7 +207,7 @@ CASES = [(NOISE, "out.parquet"), (NOISE, "out.csv"), (NOISE, "out.csv/"), *((nam
 def test_files_are_those_of_memory(
     local: Threads, parquet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, target: str
 ) -> None:
-    monkeypatch.setattr(writing, "PART", 70)
+    monkeypatch.setattr(written, "PART", 70)
     for name in ("memory", "local"):
         (tmp_path / name).mkdir()
     end = "/" if target.endswith("/") else ""
@@ -233,7 +232,7 @@ def test_a_column_is_widened_if_one_chunk_needs_it(local: Threads, tmp_path: Pat
         last = np.append(np.ones(n - 1), [1.5])
         more = np.append(np.ones(n - 1), [1000.0])
         changed = data.replace(a=data.continuous("a").with_values(last), b=data.continuous("b").with_values(more))
-        columns = writing.decoded_on(engine, changed, ["a", "b"], orders_on(engine, "draws", n))
+        columns = written.decoded_on(engine, changed, ["a", "b"], orders_on(engine, "draws", n))
         assert [columns[name].field.type for name in "ab"] == [pa.float64(), pa.int64()]
         assert sorted(columns["a"].values.column().to_pylist())[-2:] == [1.0, 1.5]
         assert columns["b"].values.column().type == pa.int64()
@@ -380,7 +379,7 @@ def test_a_table_too_long_for_one_piece_needs_blocks(monkeypatch: pytest.MonkeyP
 def test_a_cluster_writes_the_same_files(
     two_workers: DaskCluster, parquet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: Any
 ) -> None:
-    monkeypatch.setattr(writing, "PART", 70)
+    monkeypatch.setattr(written, "PART", 70)
     release = protect_on(Memory(), Microdata.from_frame(read_table(parquet), SCHEMA), method, seed=SEED)
     (tmp_path / "memory").mkdir()
     expected = outcome(release, f"{tmp_path / 'memory' / 'out'}/")

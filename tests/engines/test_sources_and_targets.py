@@ -17,10 +17,10 @@ import taxomask as tm
 from engines.conftest import SCHEMA, SEED, all_sorts, on_engine, outcome
 from taxomask.engines import DaskCluster, Threads, Workers
 from taxomask.microdata.files import MANIFEST, open_table, read_table, shown, write_table
-from taxomask.release import write as writing
+from taxomask.release import written as way_out
 from taxomask.release.places import audit_path, beside
 from taxomask.release.released import row_order
-from taxomask.release.write import PART
+from taxomask.release.written import PART
 
 TEXT = ("id", "weight", "sex", "grade", "region", "dx", "job", "remark")
 METHOD = tm.Pipeline((tm.Microaggregation(4, block_size=60, attributes=("age", "income", "dx", "sex")), tm.Shuffling()))
@@ -177,7 +177,7 @@ def test_what_is_overwritten_stays_until_the_new_one_is_whole(
 ) -> None:
     out = on_engine(local, parquet, tm.Rounding(5), f"{tmp_path}/out/")
     before = {path.name: path.read_bytes() for path in out.where.iterdir()}
-    monkeypatch.setattr(writing, "stop_if_broken", lambda *given: 1 / 0)
+    monkeypatch.setattr(way_out, "stop_if_broken", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         on_engine(local, parquet, tm.Rounding(7), f"{tmp_path}/out/", force=True)
     assert {path.name: path.read_bytes() for path in out.where.iterdir()} == before
@@ -187,14 +187,14 @@ def test_what_is_overwritten_stays_until_the_new_one_is_whole(
 def test_a_folder_that_appears_meanwhile_is_not_overwritten(
     parquet: Path, local: Threads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop = writing.stop_if_broken
+    stop = way_out.stop_if_broken
 
     def late(*given: Any) -> None:
         (tmp_path / "out").mkdir(exist_ok=True)
         (tmp_path / "out" / "precious").touch()
         stop(*given)
 
-    monkeypatch.setattr(writing, "stop_if_broken", late)
+    monkeypatch.setattr(way_out, "stop_if_broken", late)
     with pytest.raises(tm.DataError, match="out exists already"):
         on_engine(local, parquet, tm.Rounding(5), f"{tmp_path}/out/")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["precious"]
@@ -204,7 +204,7 @@ def test_a_folder_that_appears_meanwhile_is_not_overwritten(
 @pytest.fixture
 def damaged_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk keeps another number than the one written."""
-    write = writing.write_table
+    write = way_out.write_table
 
     def damaged(batches: pa.RecordBatchReader, *arguments: object, **options: object) -> None:
         table = batches.read_all()
@@ -212,7 +212,7 @@ def damaged_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
         ages = [(age or 0) + 1 for age in table["age"].to_pylist()]
         write(table.set_column(place, "age", pa.array(ages)), *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(writing, "write_table", damaged)
+    monkeypatch.setattr(way_out, "write_table", damaged)
 
 
 @pytest.mark.usefixtures("damaged_on_the_way")

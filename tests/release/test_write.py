@@ -16,7 +16,7 @@ import pytest
 import taxomask as tm
 from taxomask._support.temporary import temporary_name
 from taxomask.microdata.files import MANIFEST, read_table
-from taxomask.release import Publication, read_back
+from taxomask.release import Publication, read_back, written
 from taxomask.release import write as writing
 from taxomask.release.note import methodology
 from taxomask.release.released import row_order
@@ -118,7 +118,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(
 def test_damage_on_the_way_to_disk_stops_the_release(
     release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = writing.write_table
+    write = written.write_table
 
     def damaged(batches: Any, *arguments: Any, **options: Any) -> None:
         table = batches.read_all()
@@ -126,7 +126,7 @@ def test_damage_on_the_way_to_disk_stops_the_release(
         ages = table["age"].to_pylist()
         write(table.set_column(place, "age", pa.array([ages[0] + 1, *ages[1:]])), *arguments, **options)
 
-    monkeypatch.setattr(writing, "write_table", damaged)
+    monkeypatch.setattr(written, "write_table", damaged)
     for target in ("out.csv", "out.parquet", "out/", "out.csv/"):
         with pytest.raises(tm.PromiseError, match="differs from what was written: column 'age'"):
             publish(release, f"{tmp_path}/{target}")
@@ -138,12 +138,12 @@ def test_a_column_too_many_on_disk_stops_the_release(
     release: tm.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write = writing.write_table
+    write = written.write_table
 
     def with_names(batches: Any, *arguments: Any, **options: Any) -> None:
         write(batches.read_all().append_column("name", TABLE["name"]), *arguments, **options)
 
-    monkeypatch.setattr(writing, "write_table", with_names)
+    monkeypatch.setattr(written, "write_table", with_names)
     with pytest.raises(tm.PromiseError, match=r"it has the columns 'age', 'dx', 'remark', 'name'\."):
         publish(release, target)
     assert not {path.name for path in tmp_path.iterdir()} - {"base.db"}

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from .._support.parameters import Parameter, declared
 from ..errors import PlanError, TaxomaskError, did_you_mean
 from ..evaluation import check_analyses, check_attackers
-from ..measures.analyses import ANALYSES, Analysis
-from ..measures.risk import ATTACKERS
-from ..methods import METHODS, Method, Pipeline
-from ..methods.missing_permutation import MISSING_CELLS
-from ..microdata import Kind, Role, Schema
-from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
-from ..microdata.coarsening import COARSER
+from ..measures.analyses import Analysis
+from ..methods import Method
+from ..microdata import Schema
+from ..microdata.attribute import BUILTIN
 from ..microdata.files import is_address, shown
-from ..microdata.schema import ABOUT_PEOPLE, MissingPerson
+from ..microdata.schema import ABOUT_PEOPLE
 from ..microdata.yaml_file import check_size, read_yaml
 from ..release.accept import Accepted, accepted_entries
-from ..taxonomy.distances import DISTANCES
+from .entries import AN_ANALYSIS, grid, make_analysis, make_method
 
-__all__ = ["EngineChoice", "Limits", "Output", "Plan", "make_analysis", "make_method", "plan_json_schema", "vary"]
+__all__ = ["EngineChoice", "Limits", "Output", "Plan"]
 
 
 class _Part(BaseModel):
@@ -179,7 +174,7 @@ class Plan(_Part):
         if "method" in given:
             given["method"] = make_method(given["method"])
         if "compare" in given:
-            given["compare"] = tuple(_grid(given["compare"]))
+            given["compare"] = tuple(grid(given["compare"]))
         try:
             return cls(**given, folder=Path(folder))
         except ValidationError as error:
@@ -226,108 +221,8 @@ def _attackers(names: Any) -> tuple[str, ...] | None:
 
 def _analyses(entries: Any, schema: Schema) -> tuple[Analysis, ...]:
     if not isinstance(entries, list):
-        raise PlanError(f"analyses is a list; got {entries!r}.", hint=f"Write - {_AN_ANALYSIS}")
+        raise PlanError(f"analyses is a list; got {entries!r}.", hint=f"Write - {AN_ANALYSIS}")
     return check_analyses(map(make_analysis, entries), schema)
-
-
-_AN_ANALYSIS = "{name: stay, kind: mean, of: days, by: [region]}"
-
-
-def make_analysis(entry: object) -> Analysis:
-    """An analysis from plain values: its name, its kind and its parameters, not yet checked.
-
-    >>> make_analysis({"name": "stay", "kind": "mean", "of": "days", "by": ["region"]}).words()
-    'Mean of days by region'
-    """
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
-        raise PlanError(f"an analysis has a name, a kind and more; got {entry!r}.", hint=f"Write {_AN_ANALYSIS}")
-    what, kind = f"analysis {entry['name']!r}", entry.get("kind")
-    if not isinstance(kind, str) or kind not in ANALYSES:
-        raise PlanError(f"{what}: there is no kind {kind!r}.", hint=did_you_mean(str(kind), ANALYSES))
-    given = {key: value for key, value in entry.items() if key != "kind"}
-    known = _known_parameters(ANALYSES[kind], given, what)
-    return ANALYSES[kind](**{key: _given(value, known[key]) for key, value in given.items()})
-
-
-def _known_parameters(kind: type, given: Mapping[str, Any], what: str) -> dict[str, Parameter]:
-    """What a declared thing takes; an error if something else is given, or if what it needs is not."""
-    known = {one.name: one for one in declared(kind)}
-    for key in given:
-        if key not in known:
-            raise PlanError(f"{what} has no parameter {key!r}.", hint=did_you_mean(str(key), known))
-    for key, one in known.items():
-        if one.required and key not in given:
-            raise PlanError(f"{what} needs the parameter {key!r}.", hint=f"Write {key}: …")
-    return known
-
-
-# --------------------------------------------------------------------------------------- methods
-
-
-def make_method(entry: object) -> Method:
-    """A method from plain values: its name and its parameters, checked as far as that needs no table.
-
-    >>> make_method({"name": "microaggregation", "k": 5}).k
-    5
-    >>> make_method({"name": "microaggregation", "k": "5"})
-    Traceback (most recent call last):
-    taxomask.errors.PlanError: microaggregation: k must be an integer of at least 2; got '5'.
-    Groups of one record protect nobody.
-    """
-    if isinstance(entry, list):
-        return _checked(Pipeline(tuple(make_method(one) for one in entry)))
-    if not isinstance(entry, Mapping) or "name" not in entry:
-        raise PlanError(
-            f"a method has a name and parameters; got {entry!r}.", hint="Write {name: microaggregation, k: 5}."
-        )
-    name = entry["name"]
-    if not isinstance(name, str) or name not in METHODS:
-        raise PlanError(f"there is no method {name!r}.", hint=did_you_mean(str(name), METHODS))
-    kind = METHODS[name]
-    given = {key: value for key, value in entry.items() if key != "name"}
-    known = _known_parameters(kind, given, f"method {name!r}")
-    return _checked(kind(**{key: _given(value, known[key]) for key, value in given.items()}))
-
-
-def vary(entry: Mapping[str, Any]) -> Iterator[Method]:
-    """The methods of one entry of a grid: every combination of the values under ``vary:``.
-
-    >>> [method.k for method in vary({"name": "microaggregation", "vary": {"k": [3, 5]}})]
-    [3, 5]
-    """
-    fixed = {key: value for key, value in entry.items() if key != "vary"}
-    varied = entry.get("vary") or {}
-    if not isinstance(varied, Mapping) or not all(isinstance(values, list) and values for values in varied.values()):
-        raise PlanError(f"'vary' lists values of parameters; got {varied!r}.", hint="Write vary: {k: [3, 5, 10]}.")
-    for values in itertools.product(*varied.values()):
-        yield make_method({**fixed, **dict(zip(varied, values, strict=True))})
-
-
-def _checked(method: Method) -> Method:
-    try:
-        method.check_parameters()
-    except PlanError as error:
-        hint = error.hint or f"`taxomask methods {method.name}` tells what each parameter takes."
-        raise PlanError(f"{method.name}: {error.message}", hint=hint) from None
-    return method
-
-
-def _given(value: Any, parameter: Parameter) -> Any:
-    if _of_methods(parameter) and isinstance(value, Mapping) and "name" in value:
-        return make_method(value)
-    return tuple(_given(one, parameter) for one in value) if isinstance(value, list) else value
-
-
-def _of_methods(parameter: Parameter) -> bool:
-    """Whether it takes methods: there a mapping with a name is one, and not a column that is called "name"."""
-    return any(Method in (one.type, one.inside) for one in parameter.options)
-
-
-def _grid(entries: Any) -> Iterator[Method]:
-    if not isinstance(entries, list):
-        raise PlanError(f"compare is a list of methods; got {entries!r}.", hint="Write '- name: …' for each.")
-    for entry in entries:
-        yield from vary(entry) if isinstance(entry, Mapping) else [make_method(entry)]
 
 
 # --------------------------------------------------------------------------------------- checks
@@ -387,157 +282,3 @@ def _plain(error: ValidationError) -> PlanError:
         f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}; got {first.get('input')!r}.",
         hint="See docs/plan.md for what each key takes.",
     )
-
-
-# --------------------------------------------------------------------------------------- for editors
-
-
-def plan_json_schema() -> dict[str, Any]:
-    """The JSON schema of a plan, with which editors complete and check it."""
-    methods = [_method_schema(kind) for kind in METHODS.values()]
-    one = {"oneOf": [{"$ref": f"#/$defs/{schema['title']}"} for schema in methods]}
-    several = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/method"}}
-    varied = {"oneOf": [_varied_schema(schema) for schema in methods]}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "taxomask plan",
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["attributes"],
-        "properties": {
-            "data": {"type": "string", "description": "The table: a file, or the address of a database."},
-            "attributes": {
-                "description": "What each column is.",
-                "anyOf": [
-                    {"type": "array", "items": _attribute_schema("name")},
-                    {"type": "object", "additionalProperties": _attribute_schema()},
-                ],
-            },
-            **_people_schema(),
-            "method": {"anyOf": [{"$ref": "#/$defs/method"}, several]},
-            "compare": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/method"}, several, varied]}},
-            "seed": {"type": "integer", "minimum": 0},
-            "practice": {"type": "boolean", "description": "Not for release: a seed that can be guessed is accepted."},
-            "purpose": {"type": "string", "description": "What the table is released for: the report begins with it."},
-            "recipient": {"type": "string", "description": "To whom it is released: the report begins with it."},
-            "attackers": {
-                "type": "array",
-                "minItems": 1,
-                "items": {"enum": list(ATTACKERS)},
-                "description": "Those who try to find people in what is released; by default all.",
-            },
-            "missing_cells": {
-                "enum": list(MISSING_CELLS),
-                "description": "permute: the missing cells of protected columns are moved to records drawn at random.",
-            },
-            "limits": Limits.model_json_schema(),
-            "analyses": {
-                "type": "array",
-                "description": "What users compute from the table: it is compared before and after.",
-                "items": {"oneOf": [_analysis_schema(kind) for kind in ANALYSES.values()]},
-            },
-            "accept": _accept_schema(),
-            "output": Output.model_json_schema(),
-            "engine": {"anyOf": [{"enum": ["memory", "local", "dask"]}, EngineChoice.model_json_schema()]},
-        },
-        "$defs": {"method": one, **{str(schema["title"]): schema for schema in methods}},
-    }
-
-
-def _people_schema() -> dict[str, Any]:
-    kinds: dict[str, dict[str, Any]] = {
-        "population_size": {"type": "integer", "minimum": 1},
-        "missing_person": {"enum": [*get_args(MissingPerson)]},
-    }
-    return {key: {**kinds.get(key, {"type": "string"}), "description": about} for key, about in ABOUT_PEOPLE.items()}
-
-
-def _accept_schema() -> dict[str, Any]:
-    columns = {"type": "array", "items": {"type": "string"}, "minItems": 1}
-    return {
-        "type": "array",
-        "description": "What the leak check finds and a person has looked at and accepts.",
-        "items": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["columns", "reason"],
-            "properties": {"columns": columns, "reason": {"type": "string", "minLength": 1}},
-        },
-    }
-
-
-def _attribute_schema(*required: str) -> dict[str, Any]:
-    values, text = {"type": "array"}, {"type": "string"}
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(required),
-        "properties": {
-            "name": text,
-            "role": {"enum": [str(role) for role in Role]},
-            "kind": {"enum": [str(kind) for kind in Kind]},
-            "order": values,
-            "taxonomy": {
-                "type": ["string", "array", "object"],
-                "examples": [*BUILTIN, {"from": ["code", "group"]}, {"file": "own.csv", "concept": "code"}],
-            },
-            "distance": {"enum": list(DISTANCES)},
-            "weight": {"type": "number", "exclusiveMinimum": 0},
-            "match": {"enum": list(MATCH)},
-            "normalize": {"type": "array", "items": text},
-            "missing": values,
-            "unmapped": {"enum": list(UNMAPPED)},
-            "decimals": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST_DECIMALS}, {"const": "exact"}]},
-            "note": text,
-            "follows": text,
-            "notation": {**text, "examples": ["1,234.50", "1.234,5 €", "d.m.Y"]},
-            "open_ends": {"type": "object", "additionalProperties": {"type": "number"}},
-            "coarsen": {**text, "examples": list(COARSER)},
-        },
-    }
-
-
-def _method_schema(kind: type[Method]) -> dict[str, Any]:
-    parameters = declared(kind)
-    return {
-        "title": kind.name,
-        "description": kind.about,
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["name", *(one.name for one in parameters if one.required)],
-        "properties": {
-            "name": {"const": kind.name},
-            **{one.name: {**_type_schema(one), "description": one.about} for one in parameters},
-        },
-    }
-
-
-def _analysis_schema(kind: type[Analysis]) -> dict[str, Any]:
-    words = {one.name: one.about for one in declared(Analysis)}
-    parameters = {
-        one.name: {**_type_schema(one), "description": one.about or words.get(one.name, "")} for one in declared(kind)
-    }
-    return {
-        "title": kind.kind,
-        "description": kind.about,
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["kind", *(one.name for one in declared(kind) if one.required)],
-        "properties": {"kind": {"const": kind.kind}, **parameters},
-    }
-
-
-def _varied_schema(method: Mapping[str, Any]) -> dict[str, Any]:
-    """A method under compare, with lists of values of some of its parameters."""
-    parameters = {name: one for name, one in method["properties"].items() if name != "name"}
-    lists = {name: {"type": "array", "minItems": 1, "items": one} for name, one in parameters.items()}
-    about = "Lists of values of parameters; every combination is tried."
-    vary = {"type": "object", "description": about, "additionalProperties": False, "properties": lists}
-    return {**method, "required": ["name", "vary"], "properties": {**method["properties"], "vary": vary}}
-
-
-def _type_schema(parameter: Parameter) -> dict[str, Any]:
-    if not _of_methods(parameter):
-        return TypeAdapter(parameter.type).json_schema()
-    method, first = {"$ref": "#/$defs/method"}, parameter.options[0]
-    return {"type": "array", "minItems": first.least, "items": method} if first.is_list else method

@@ -4,68 +4,32 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from .._support.failures import cannot_write
 from .._support.one_thread import one_thread
-from .._support.temporary import flush, temporary_file, temporary_folder
-from ..engines import Engine, Pieces
+from .._support.temporary import flush, temporary_file
 from ..methods import Check
-from ..microdata import Microdata
-from ..microdata.files import MANIFEST, Folder, Source, is_address, open_table, shown, write_table
-from .checks import Found, stop_if_broken
+from ..microdata.files import is_address, shown
+from .checks import Found
 from .earlier import earlier
-from .in_place import file_sha256, put_in_place, staged, taking_turns
+from .in_place import put_in_place, staged, taking_turns
 from .note import methodology
-from .places import audit_path, beside, check_free, is_folder, targets
+from .places import audit_path, beside, check_free, targets
 from .randomness import check_secret
-from .read_back import BATCH, compare, compare_file, compare_names, open_written
 from .release import Release
-from .released import Orders, Released, batches, decoded_on, order_in_chunks, orders_on, restored_on
-from .residue import residue_check
+from .released import Orders, order_in_chunks, orders_on
+from .written import Options, Written
 
-__all__ = ["IN_CHUNKS", "PART", "SHUFFLED", "Options", "Publication", "write"]
+__all__ = ["IN_CHUNKS", "SHUFFLED", "Options", "Publication", "write"]
 
 PRIVATE = "for the custodian alone: with this record the protection can be undone"
-PART = 16 * BATCH  # records of each file of a released folder
 SHUFFLED, IN_CHUNKS = "shuffled", "shuffled in chunks"  # how the audit calls an order: see `row_order`
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a release is written.
-
-    Parameters
-    ----------
-    like
-        The table that the data came from: its dialect and labels are taken over.
-    plan
-        What the private audit should hold besides.
-    force
-        Overwrite what exists.
-    keep_order, escape_cells
-        As in a plan.
-    practice
-        This is not for release: a seed that can be guessed is accepted, and note, report and audit say so.
-    report
-        Where a report for the custodian is written, as part of the release.
-    page
-        The text of this report, given what was checked on what was read back.
-    """
-
-    like: Source | None = None
-    plan: Mapping[str, Any] | None = None
-    force: bool = False
-    keep_order: bool = False
-    escape_cells: bool = True
-    practice: bool = False
-    report: Path | None = None
-    page: Callable[[Release], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -126,41 +90,61 @@ def write(release: Release, target: str, options: Options) -> Publication:
     release = release.noting(earlier(audit, release.audit["sha256"]["original"]))
     with ExitStack() as stack:
         parts = {path: stack.enter_context(temporary_file(path)) for path in names}
-        written = [_Written(release, copy, number, orders, options, stack) for number, copy in enumerate(copies)]
-        next_to, digests = staged(parts), dict[str, str]()
-
-        def told(checked: Release) -> str:
-            known = {"checks": [vars(check) for check in checked.promise], "notes": list(checked.notes)}
-            content = {"private": PRIVATE, **checked.audit, **known, **record, "file_sha256": digests}
-            return json.dumps(content, indent=2, default=str)
-
-        def before_commit(found: Found) -> None:  # a database has the table from now on: its audit must be there
-            _fill({next_to[audit]: told(release.found([found]))})
-
-        if any(map(is_address, tables)):
+        written = [Written(release, copy, number, orders, options, stack) for number, copy in enumerate(copies)]
+        next_to = staged(parts)
+        in_database = any(map(is_address, tables))
+        if in_database:
             stack.enter_context(taking_turns(audit))
-        try:
-            for one, name in zip(written, tables, strict=True):
-                digests |= one.to(name, before_commit)
-        except BaseException:
-            if not any(one.committed for one in written):
-                next_to[audit].unlink(missing_ok=True)
-            raise
-        found = [one.found for one in written]
-        checks = tuple(check for one in found for check in one.checks)
-        release = release.checked(checks) if release.promise else release.found(found)
-        release = replace(release, audit={**release.audit, "file_sha256": dict(digests)})
-        texts = {parts[audit]: told(release), parts[public]: methodology(release)}
+        digests = _write_tables(written, tables, next_to[audit], partial(_told_of_one, release, record))
+        release = _checked(release, [one.found for one in written], digests)
+        texts = {parts[audit]: _told(release, record, digests), parts[public]: methodology(release)}
         if options.report is not None and options.page is not None:
             texts[parts[options.report]] = options.page(release)
         _fill(texts)
         named = {path: part for one in written for path, part in one.parts.items()}
         for part in named.values():
             flush(part)
-        if not any(map(is_address, tables)):
+        if not in_database:
             stack.enter_context(taking_turns(audit))
         put_in_place(audit, parts, named, force=options.force, next_to=next_to)
     return Publication(release, tuple(map(shown, tables)), audit, public, options.report)
+
+
+def _write_tables(
+    written: Sequence[Written], tables: Sequence[str], audit: Path, told: Callable[[Found, dict[str, str]], str]
+) -> dict[str, str]:
+    """Write every table; the hash of each file. If one fails, its audit stays only where a database has a table."""
+    digests: dict[str, str] = {}
+
+    def before_commit(found: Found) -> None:  # a database has the table from now on: its audit must be there
+        _fill({audit: told(found, digests)})
+
+    try:
+        for one, name in zip(written, tables, strict=True):
+            digests |= one.to(name, before_commit)
+    except BaseException:
+        if not any(one.committed for one in written):
+            audit.unlink(missing_ok=True)
+        raise
+    return digests
+
+
+def _checked(release: Release, found: list[Found], digests: dict[str, str]) -> Release:
+    """The release with what was found in what was read back."""
+    checks = tuple(check for one in found for check in one.checks)
+    release = release.checked(checks) if release.promise else release.found(found)
+    return replace(release, audit={**release.audit, "file_sha256": dict(digests)})
+
+
+def _told_of_one(release: Release, record: Mapping[str, Any], found: Found, digests: dict[str, str]) -> str:
+    return _told(release.found([found]), record, digests)
+
+
+def _told(release: Release, record: Mapping[str, Any], digests: dict[str, str]) -> str:
+    """The text of the private audit."""
+    known = {"checks": [vars(check) for check in release.promise], "notes": list(release.notes)}
+    content = {"private": PRIVATE, **release.audit, **known, **record, "file_sha256": digests}
+    return json.dumps(content, indent=2, default=str)
 
 
 def _fill(texts: Mapping[Path, str]) -> None:
@@ -172,120 +156,3 @@ def _fill(texts: Mapping[Path, str]) -> None:
             flush(path)
         except OSError as error:
             raise cannot_write(path.with_name(path.name.strip(".").partition(".")[0]), error) from None
-
-
-# --------------------------------------------------------------------------------------- tables on their way out
-
-
-class _Written:
-    """One of the tables of a release while it is written: its parts, which are not in place yet, and what was found."""
-
-    def __init__(
-        self, release: Release, data: Microdata, number: int, orders: Orders, options: Options, stack: ExitStack
-    ) -> None:
-        self._release, self._data, self._number, self._options, self._stack = release, data, number, options, stack
-        self._orders = orders
-        self.parts: dict[Path, Path] = {}
-        self.committed = False
-        self.found = Found((), {})
-
-    @property
-    def _engine(self) -> Engine:
-        return self._release._engine
-
-    def to(self, target: str, before_commit: Callable[[Found], None]) -> dict[str, str]:
-        """Write the table, read it back and check it; the hash of each file. A database has it at once."""
-        names = self._data.seen().names
-        columns = decoded_on(self._engine, self._data, names, self._orders)
-        options = self._options
-        if is_folder(target):
-            return self._to_folder(columns, Path(target))
-        if is_address(target):  # in a transaction of its own, verified before it ends
-            check = partial(self._check_source, columns, before_commit)
-            write_table(batches(list(columns.values())), target, like=options.like, force=options.force, check=check)
-            self.committed = True
-            return {}
-        path = Path(target)
-        part = self.parts[path] = self._stack.enter_context(temporary_file(path))
-        safe = options.escape_cells
-        table = batches(list(columns.values()))
-        write_table(table, part, name=path.name, like=options.like, force=True, safe_cells=safe)
-        self._check_files(columns, str(part), path.name, self._by_column(columns, str(part), path.name))
-        return {str(path): file_sha256(part)}
-
-    def _to_folder(self, columns: dict[str, Released], target: Path) -> dict[str, str]:
-        """Files of a part each, and the manifest at last."""
-        folder = self.parts[target] = self._stack.enter_context(temporary_folder(target.absolute()))
-        like = self._options.like
-        like = like.pieces[0] if isinstance(like, Folder) else like
-        known = None if like is None or is_address(like.where) else str(Path(like.where).resolve())
-        suffix, escaped = "".join(target.suffixes) or ".parquet", self._options.escape_cells
-        parts = [
-            (
-                {name: one.part(start, start + PART) for name, one in columns.items()},
-                folder / f"part-{number:05}{suffix}",
-            )
-            for number, start in enumerate(range(0, self._data.n, PART))
-        ]
-        items = [(list(some.values()), str(path), known, escaped) for some, path in parts]
-        digests = dict(self._engine.map(_write_part, items, "writing"))
-        written = [({name: one.values for name, one in some.items()}, str(path), path.name) for some, path in parts]
-        del items, parts
-        self._check_files(columns, str(folder), f"{target.name}/", written)
-        files = [{"name": one, "bytes": (folder / one).stat().st_size, "sha256": sha} for one, sha in digests.items()]
-        manifest = folder / MANIFEST
-        manifest.touch(mode=0o600)
-        manifest.write_text(json.dumps({"records": self._data.n, "files": files}, indent=2), encoding="utf-8")
-        flush(manifest)
-        return {f"{target.name}/{one}": sha for one, sha in digests.items()}
-
-    def _by_column(self, columns: dict[str, Released], where: str, name: str) -> list[_Comparison]:
-        """A file is compared column by column, if one can be read without the others."""
-        each = [[one] for one in columns] if open_written(where, name).columnar else [list(columns)]
-        return [({one: columns[one].values for one in some}, where, name) for some in each]
-
-    def _check_files(self, columns: dict[str, Released], where: str, name: str, comparisons: list[_Comparison]) -> None:
-        """Compare what was written to a file or a folder with what should be there, and check every promise on it."""
-        back = open_written(where, name)
-        compare_names(columns, back)
-        self._engine.map(_compare, [(*one, self._options.escape_cells) for one in comparisons], "reading back")
-        comparisons.clear()  # which hold what is not needed any more
-        self._check(columns, back)
-
-    def _check_source(self, columns: dict[str, Released], before_commit: Callable[[Found], None], back: Source) -> None:
-        """The same for what only this process sees: a table whose transaction has not ended."""
-        compare_names(columns, back)
-        compare(_tables({name: one.values for name, one in columns.items()}), back)
-        self._check(columns, back)
-        before_commit(self.found)
-
-    def _check(self, columns: dict[str, Released], back: Source) -> None:
-        frame = restored_on(self._engine, columns, self._orders, self._data.n)
-        columns.clear()
-        found = self._release.check(frame, self._number)
-        residue = residue_check(self._engine, self._release.original, frame, back, self._options.like)
-        self.found = replace(found, checks=(*found.checks, residue))
-        stop_if_broken(self.found.checks, found.findings)
-
-
-_Comparison: TypeAlias = tuple[dict[str, Pieces], str, str]  # columns, where they were written, and under which name
-
-
-def _write_part(columns: list[Released], where: str, like: str | None, escaped: bool) -> tuple[str, str]:
-    """Write one file of a folder; its name and its hash."""
-    path = Path(where)
-    write_table(batches(columns), path, like=open_table(like) if like else None, force=True, safe_cells=escaped)
-    flush(path)
-    return path.name, file_sha256(path)
-
-
-def _compare(columns: dict[str, Pieces], where: str, name: str, escaped: bool) -> None:
-    """Read some columns of a file back; an error if one is not as written."""
-    compare_file(_tables(columns), where, name, escaped)
-
-
-def _tables(columns: Mapping[str, Pieces]) -> dict[str, Any]:
-    """Columns as Arrow tables of their own."""
-    import pyarrow as pa
-
-    return {name: pa.table({name: one.column()}) for name, one in columns.items()}
