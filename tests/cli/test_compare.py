@@ -117,6 +117,10 @@ def test_the_best_for_an_analysis(run: Run, planned: Path) -> None:
     overlaps = {one["method"]: one["numbers"]["overlap of hearts"] for one in found["points"]}
     assert overlaps[found["best"]["method"]] == max(overlaps.values())
     assert "the largest overlap of 'hearts'" in found["best"]["reason"]
+    assert set(found["weights"]) <= {"age", "dx"}
+    code, out, _ = run("compare", "--plan", planned / "plan.yaml", "--analysis", "ages", "--max-risk", "0.6")
+    assert code == 0
+    assert "\nWeights: " in out
     code, out, _ = run("compare", "--plan", planned / "plan.yaml")
     assert code == 0
     assert "Analyses: how far their confidence intervals overlap" in out

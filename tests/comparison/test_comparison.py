@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import taxomask as tm
-from taxomask.comparison import Point, RUMap, comparison, stored
+from taxomask.comparison import Point, RUMap, comparison, search_weights, stored
 from taxomask.comparison.map import with_front
 from taxomask.evaluation.page import page
 from taxomask.microdata import microdata
@@ -72,6 +72,44 @@ def test_what_is_compared_where_no_methods_are_named() -> None:
     only = tm.Schema([tm.Attribute("age", role="other")])
     with pytest.raises(tm.PlanError, match="there is no method to compare"):
         tm.compare(TABLE.select(["age"]), only)
+
+
+def numbers_of_people() -> tuple[pa.Table, tm.Schema]:
+    rng = np.random.default_rng(1)
+    numbers = {"age": rng.integers(20, 90, 300), **{name: rng.normal(0, 1, 300).round(2) for name in "xyz"}}
+    schema = [tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in numbers]
+    return pa.table({**numbers, "sex": rng.choice(["f", "m"], 300)}), tm.Schema(
+        [*schema, tm.Attribute("sex", role="other", kind="nominal")]
+    )
+
+
+def test_weights_that_keep_more_of_an_analysis_are_searched() -> None:
+    table, schema = numbers_of_people()
+    ages = tm.Mean("ages", of="age", by=["sex"])
+    (point,) = tm.compare(table, schema, [tm.Microaggregation(5)], analyses=[ages], cache=False).points
+    found = search_weights(table, schema, point, ages, cache=False, max_risk=0.5)
+    assert found.tried == ("age",)
+    again = [
+        tm.compare(table, schema.replace("age", weight=w), [tm.Microaggregation(5)], analyses=[ages], cache=False)
+        for w in (2, 4, 8)
+    ]
+    best = max(one.points[0].numbers["overlap of ages"] for one in again)
+    assert best > found.before == point.numbers["overlap of ages"]
+    assert found.point is not None
+    assert found.point.numbers["overlap of ages"] == best
+    assert found.weights["age"] in (2, 4, 8)
+    assert f"with age: {found.weights['age']:g} the overlap of 'ages' is" in str(found)
+
+
+def test_weights_beyond_the_risk_are_not_taken() -> None:
+    table, schema = numbers_of_people()
+    ages = tm.Mean("ages", of="age")
+    (point,) = tm.compare(table, schema, [tm.Microaggregation(5)], analyses=[ages], cache=False).points
+    found = search_weights(table, schema, point, ages, cache=False, max_risk=0.001)
+    assert (found.point, found.weights) == (None, {})
+    assert "age with 2, 4, 8 times their weights keep no more of 'ages' at this risk" in str(found)
+    only = tm.Schema([schema["age"], *(tm.Attribute(name, role="other") for name in ("x", "y", "z", "sex"))])
+    assert "none to search" in str(search_weights(table, only, point, ages, cache=False))
 
 
 def test_rows_in_another_order_are_put_back() -> None:

@@ -13,7 +13,7 @@ from .options import Attackers, Household, Json, Outside, Person, PlanFile, Quie
 from .show import print_meanings, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from ..comparison import Choice, RUMap
+    from ..comparison import Choice, RUMap, Weighted
     from ..plan import Plan
 
 __all__ = ["compare"]
@@ -58,6 +58,7 @@ def compare(
 
     Nothing is released.
     """
+    from ..comparison import search_weights
     from ..plan import Plan
 
     if output is not None:
@@ -66,29 +67,31 @@ def compare(
     _check_analysis(analysis, read)
     risk = max_risk if max_risk is not None else read.limits.risk
     disclosure = max_disclosure if max_disclosure is not None else read.limits.disclosure
+    how: dict[str, Any] = {
+        "common_marginals": common_marginals,
+        "attackers": named(attackers) or read.attackers,
+        "workers": workers,
+        "cache": not no_cache,
+        "max_risk": risk,
+        "max_disclosure": disclosure,
+    }
+    table = _read(read, data)
     with progress_bar("Comparing", quiet=quiet or json) as progress:
-        found = _run(
-            read,
-            data,
-            common_marginals=common_marginals,
-            attackers=named(attackers) or read.attackers,
-            analyses=read.analyses,
-            workers=workers,
-            cache=not no_cache,
-            progress=progress,
-            max_risk=risk,
-            max_disclosure=disclosure,
-            seconds=seconds,
-        )
+        found = _run(read, table, analyses=read.analyses, progress=progress, seconds=seconds, **how)
     if output is not None:
         found.to_html(output, max_risk=risk, max_disclosure=disclosure, promise=promise, analysis=analysis)
     chosen = risk is not None or disclosure is not None or promise is not None or analysis is not None
     best = found.best(risk, disclosure, promise, analysis=analysis) if chosen else None
+    weighted = None
+    if best is not None and analysis is not None and seconds > 0 and not common_marginals:
+        asked = next(one for one in read.analyses if one.name == analysis)
+        weighted = search_weights(table, read.attributes, best.point, asked, **{**how, "seconds": 0})
     if json:
         choice = {"method": best.point.label, "reason": best.reason} if best else None
-        print_private_json({**found.to_dict(), "best": choice})
+        weights = {} if weighted is None else {"weights": dict(weighted.weights)}
+        print_private_json({**found.to_dict(), "best": choice, **weights})
     elif not quiet:
-        _print(found, best, output)
+        _print(found, best, weighted, output)
 
 
 def _check_analysis(name: str | None, plan: Plan) -> None:
@@ -98,16 +101,22 @@ def _check_analysis(name: str | None, plan: Plan) -> None:
         raise PlanError(f"the plan has no analysis {name!r}.", hint=hint)
 
 
-def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
-    """The map of the plan's methods; an error if none of them could be run."""
-    from ..comparison import compare, default_methods
+def _read(plan: Plan, data: str | None) -> Any:
+    """The table of a plan; what is wrong with it is no fault of any method."""
     from ..microdata import Microdata
     from ..plan.run import naming, read_for
 
     plan.attributes.check_decided()
     source, table = read_for(plan, data)
     with naming(source):
-        Microdata.from_frame(table, plan.attributes)  # what is wrong with the table is no fault of any method
+        Microdata.from_frame(table, plan.attributes)
+    return table
+
+
+def _run(plan: Plan, table: Any, **how: Any) -> RUMap:
+    """The map of the plan's methods; an error if none of them could be run."""
+    from ..comparison import compare, default_methods
+
     own = (plan.method,) if plan.method is not None else ()
     methods = plan.compare or (*own, *(one for one in default_methods(plan.attributes) if one not in own))
     found = compare(table, plan.attributes, methods, **how)
@@ -120,7 +129,7 @@ def _run(plan: Plan, data: str | None, **how: Any) -> RUMap:
 _WIDE = ("interval_disclosure", "unchanged")  # a line has no room for them; the page and JSON have them
 
 
-def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
+def _print(found: RUMap, best: Choice | None, weighted: Weighted | None, page: Path | None) -> None:
     from ..evaluation import OVERLAP, headline_figure
     from ..report.figures import number
 
@@ -145,5 +154,7 @@ def _print(found: RUMap, best: Choice | None, page: Path | None) -> None:
             print(f"  {words}")
     if best:
         print(f"Best: {best.point.label}. {best.reason}")
+    if weighted is not None:
+        print(weighted)
     if page is not None:
         print(f"The map is in {page}.")

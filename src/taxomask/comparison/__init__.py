@@ -5,5 +5,16 @@ from __future__ import annotations
 from .comparison import compare, compared_before
 from .grid import default_grid, default_methods
 from .map import Choice, Point, RUMap
+from .weights import Weighted, search_weights
 
-__all__ = ["Choice", "Point", "RUMap", "compare", "compared_before", "default_grid", "default_methods"]
+__all__ = [
+    "Choice",
+    "Point",
+    "RUMap",
+    "Weighted",
+    "compare",
+    "compared_before",
+    "default_grid",
+    "default_methods",
+    "search_weights",
+]

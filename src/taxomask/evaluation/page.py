@@ -68,7 +68,7 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
         cards.append(_card(head, "worst_loss", name=f"loss of {head['worst_column']}, the worst column"))
     if head["attacker"] is not None:
         share = evaluation.attackers[head["attacker"]].share
-        more = f" Here {ATTACKERS[head['attacker']].title}: {_interval(share)}."
+        more = f" Here the attacker “{ATTACKERS[head['attacker']].title}”: {_interval(share)}."
         if head["unchanged"] is not None:
             kept = head["unchanged"]
             more += f" Released as they are: {kept}. Whoever is alone by them is found: look at disclosure."
@@ -88,7 +88,7 @@ def _cards(evaluation: Evaluation) -> list[dict[str, str]]:
         parts = f" Here {number(100 * head['loss'])} and {number(disclosure)}."
         cards.append(_card(head, "score", parts))
     if evaluation.analyses and not math.isnan(head["analyses"]):
-        cards.append(_card(head, "analyses", f" Here {head['worst_analysis']}."))
+        cards.append(_card(head, "analyses", f" The smallest is that of {head['worst_analysis']}."))
     cards.append(_card(head, "k", f" Before: {risk.classes.original_k:,}."))
     classes = risk.classes
     counted = f" Of {classes.units:,} {classes.unit}; before {classes.original_uniques:,}."
