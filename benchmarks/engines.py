@@ -4,7 +4,7 @@ The table is the shipped discharges resampled: 9 columns, real codes, numbers wi
 memory are those of all processes together.
 
 python benchmarks/engines.py methods [5,000,000]     every method: local against Dask with 1, 2 and 4 workers
-python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in blocks and shuffling
+python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in blocks, shuffling, swapping
 python benchmarks/engines.py capacity [1,000,000 5,000,000]  microaggregation by rows, columns and k, on local
 python benchmarks/engines.py measures [1,000,000]    every measure: memory against local and Dask, the same numbers
 python benchmarks/engines.py steps noise [2,000,000 4,000,000 8,000,000]   what each step of a method holds, by records
@@ -70,6 +70,7 @@ METHODS = {
     "reverse mapping": f"{{name: reverse_mapping, inner: {BLOCKS}}}",
     "rank swapping 1": "{name: rank_swapping, algorithm: 1, p: 1}",
     "rank swapping 2": "{name: rank_swapping, algorithm: 2, k: 20}",
+    "rank swapping 2, open": "{name: rank_swapping, interval: open, p: 0.1, attributes: [dx01]}",
     "rank swapping 3": "{name: rank_swapping, algorithm: 3, k: 20, block_size: 20000}",
     "classical swapping": "{name: numerical_swapping, p: 1, attributes: [age, n_beds]}",
     "PRAM": "{name: pram}",
@@ -246,7 +247,7 @@ def growth(data: Path, sizes: list[int]) -> None:
     compile_kernels(data.with_name("small"))
     for n in sizes:
         write(data, n)
-        for name in ("microaggregation", "shuffling"):
+        for name in ("microaggregation", "shuffling", "rank swapping 2, open"):
             first = protect(data, METHODS[name], "--engine local")
             show(f"{name} {n:,}", "local", first, f"{1e6 * first.cpu / n:.2f} CPU s per million records")
             run = protect(data, METHODS[name], "--engine dask --workers 2")

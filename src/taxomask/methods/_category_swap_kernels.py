@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._support.compiling import kernel, makes_no_array
-from ._swap_kernels import FREE, any_free, draw, how_many, take
+from ._swap_kernels import FREE, any_free, category_at, draw, how_many, take
 
 _TRIES = 24
 _MOST_LEVELS = 1 << 15
@@ -158,13 +158,13 @@ def _find_farthest(counts, row, far, members):
 
 
 @makes_no_array()
-def _farthest(free, counts, start, categories, row, far, members, left, state):
+def _farthest(free, counts, start, categories, grain, row, far, members, left, state):
     """A random one of the free places farthest away: by trying some, or else by counting."""
     if counts[far[2]] == 0 or far[0] > far[1]:
         _find_farthest(counts, row, far, members)
     for _ in range(_TRIES):
         place = any_free(free, 0, start[-1], left, state)
-        x = categories[place]
+        x = category_at(start, categories, grain, place)
         if (members[x >> 6] >> np.uint64(x & 63)) & _ONE == _ONE:
             return place
     total = np.int64(0)
@@ -174,14 +174,14 @@ def _farthest(free, counts, start, categories, row, far, members, left, state):
 
 
 @makes_no_array(
-    f"i8(i8, i8, b1, i8[::1], u2[::1], u2[:, ::1], i8[:, ::1], {WALK}, {FREE}, u8[::1], i8[:, ::1], i8[::1])"
+    f"i8(i8[::1], i8, b1, i8[::1], u2[::1], i8, u2[:, ::1], i8[:, ::1], {WALK}, {FREE}, u8[::1], i8[:, ::1], i8[::1])"
 )
-def swap_at_ends(place, k, whole, start, categories, order, border, walk, free, state, pairs, candidates):
-    """Algorithm 2 from a first place on; returns the number of steps."""
+def swap_at_ends(at, k, whole, start, categories, grain, order, border, walk, free, state, pairs, candidates):
+    """Algorithm 2 from at[0] on, with at[1] places left, as long as there is room for pairs; the number of steps."""
     counts, near, far, members = walk
-    left, steps = np.int64(len(categories)), np.int64(0)
-    while True:
-        x = np.int64(categories[place])
+    place, left, steps = at[0], at[1], np.int64(0)
+    while left > 0 and steps < len(pairs):
+        x = category_at(start, categories, grain, place)
         row = order[x]
         take(free, place)
         counts[x] -= 1
@@ -196,10 +196,11 @@ def swap_at_ends(place, k, whole, start, categories, order, border, walk, free, 
         candidates[steps] = choice
         if partner >= 0:
             take(free, partner)
-            counts[categories[partner]] -= 1
+            counts[category_at(start, categories, grain, partner)] -= 1
             left -= 1
             pairs[steps, 1] = partner
         steps += 1
-        if left == 0:
-            return steps
-        place = _farthest(free, counts, start, categories, row, far[x], members[x], left, state)
+        if left > 0:
+            place = _farthest(free, counts, start, categories, grain, row, far[x], members[x], left, state)
+    at[0], at[1] = place, left
+    return steps

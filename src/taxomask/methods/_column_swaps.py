@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from collections.abc import Iterator
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Taxon
 from ..semantics import category_marginality
 from ._swapping import Places, Swaps, distinct, free_set, largest, seeded, swap_along
 
-__all__ = ["swap_at_ends", "swap_by_ranking"]
+__all__ = ["distances_from", "has_no_order", "most_distant", "steps_at_ends", "swap_at_ends", "swap_by_ranking"]
 
 Float = NDArray[np.float64]
 Rows = NDArray[np.uint16]
@@ -26,16 +27,20 @@ def swap_by_ranking(column: Column, k: int, whole: bool, rng: np.random.Generato
         return _nothing()
     values = _subtractable(values)
     sizes = np.bincount(codes, minlength=len(values))
-    outermost = int(rng.choice(_most_distant(column, values, sizes)))
-    if not _has_no_order(column):
-        away = np.abs(values - values[outermost])
-    elif isinstance(column, TaxonomicColumn):
-        away = column.table[outermost]
-    else:
-        away = (np.arange(len(values)) != outermost).astype(float)
-    ranks = np.unique(away, return_inverse=True)[1].astype(np.int32)
+    outermost = int(rng.choice(most_distant(column, values, sizes)))
+    ranks = np.unique(distances_from(column, values, outermost), return_inverse=True)[1].astype(np.int32)
     swaps = swap_along(ranks[codes], k, rng, whole=whole)
     return Swaps(rows[swaps.pairs], swaps.candidates)
+
+
+def distances_from(column: Column, values: Float, code: int) -> Float:
+    """How far each different value of a column is from one of them."""
+    if not has_no_order(column):
+        return np.abs(values - values[code])
+    if isinstance(column, TaxonomicColumn):
+        distances: Float = column.table[code]
+        return distances
+    return (np.arange(len(values)) != code).astype(float)
 
 
 def swap_at_ends(column: Column, k: int, whole: bool, rng: np.random.Generator) -> Swaps:
@@ -46,30 +51,36 @@ def swap_at_ends(column: Column, k: int, whole: bool, rng: np.random.Generator) 
         return _nothing()
     values = _subtractable(values)
     places = Places.of(codes, len(values), np.arange(n))
-    first = places.any_of(_most_distant(column, values, np.diff(places.start)), rng)
-    k = min(k, n - 1)
-    pairs, candidates = np.empty((n, 2), dtype=np.int64), np.empty(n, dtype=np.int64)
-    if _has_no_order(column):
-        steps = _swap_categories(column, places, first, k, whole, seeded(rng), (pairs, candidates))
-    else:
-        from ._line_swap_kernels import swap_numbers_at_ends
-
-        steps = swap_numbers_at_ends(
-            first, k, whole, values, places.start, places.codes, free_set(n), seeded(rng), pairs, candidates,
-        )  # fmt: skip
-    return Swaps(rows[places.records[pairs[:steps]]], candidates[:steps])
+    (found,) = steps_at_ends(column, values, places, k, whole, rng, n)
+    return Swaps(rows[places.records[found.pairs]], found.candidates)
 
 
-def _swap_categories(
-    column: CategoricalColumn,
-    places: Places,
-    first: int,
-    k: int,
-    whole: bool,
-    state: NDArray[np.uint64],
-    log: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> int:
-    from ._category_swap_kernels import find_borders, swap_at_ends
+def steps_at_ends(
+    column: Column, values: Float, places: Places, k: int, whole: bool, rng: np.random.Generator, room: int
+) -> Iterator[Swaps]:
+    """The swaps of Algorithm 2 between places, at most so many at a time."""
+    n = int(places.start[-1])
+    first = places.any_of(most_distant(column, values, np.diff(places.start)), rng)
+    k, at, state, free = min(k, n - 1), np.array([first, n]), seeded(rng), free_set(n)
+    if has_no_order(column):
+        categories = _walk_of(column, places, k, whole)
+    while at[1]:
+        pairs, candidates = np.empty((room, 2), dtype=np.int64), np.empty(room, dtype=np.int64)
+        if has_no_order(column):
+            from ._category_swap_kernels import swap_at_ends
+
+            steps = swap_at_ends(at, k, whole, places.start, *categories, free, state, pairs, candidates)
+        else:
+            from ._line_swap_kernels import swap_numbers_at_ends
+
+            codes = places.codes, places.grain
+            steps = swap_numbers_at_ends(at, k, whole, values, places.start, codes, free, state, pairs, candidates)
+        yield Swaps(pairs[:steps], candidates[:steps])
+
+
+def _walk_of(column: CategoricalColumn, places: Places, k: int, whole: bool) -> tuple[Any, ...]:
+    """What the kernel for categories is given: those of the places, their neighbours, borders, and where it is."""
+    from ._category_swap_kernels import find_borders
 
     order = _neighbours(column)
     border = np.zeros((len(order), 4), dtype=np.int64)
@@ -82,11 +93,7 @@ def _swap_categories(
         np.tile(np.array([c, c - 1, 0]), (c, 1)),
         np.empty((c, c // 64 + 1), dtype=np.uint64),
     )
-    steps: int = swap_at_ends(
-        first, k, whole, places.start, places.codes.astype(np.uint16), order, border, walk,
-        free_set(len(places.codes)), state, *log,
-    )  # fmt: skip
-    return steps
+    return places.codes.astype(np.uint16), places.grain, order, border, walk
 
 
 def _neighbours(column: CategoricalColumn) -> NDArray[np.uint16]:
@@ -119,9 +126,9 @@ def _neighbours(column: CategoricalColumn) -> NDArray[np.uint16]:
     return order
 
 
-def _most_distant(column: Column, values: Float, sizes: NDArray[np.int64]) -> NDArray[np.intp]:
+def most_distant(column: Column, values: Float, sizes: NDArray[np.int64]) -> NDArray[np.intp]:
     """The codes of the values with the largest sum of distances to all values; several if they are tied."""
-    if _has_no_order(column):
+    if has_no_order(column):
         return largest(np.where(sizes > 0, category_marginality(column), -1.0))
     ends = np.flatnonzero(sizes)[[0, -1]]
     shares = sizes / sizes.sum()
@@ -134,7 +141,7 @@ def _subtractable(values: Float) -> Float:
     return values / 4 if np.abs(values).max() > 2.0**1021 else values
 
 
-def _has_no_order(column: Column) -> TypeGuard[CategoricalColumn]:
+def has_no_order(column: Column) -> TypeGuard[CategoricalColumn]:
     """Whether values are categories at semantic distances; others are on a line, at distances of numbers."""
     return not isinstance(column, ContinuousColumn) and column.attribute.kind != Kind.ORDINAL
 

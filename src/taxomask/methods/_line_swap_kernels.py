@@ -11,32 +11,32 @@ from __future__ import annotations
 import numpy as np
 
 from .._support.compiling import makes_no_array
-from ._swap_kernels import FREE, draw, free_before, free_between, how_many, nth_free, take
+from ._swap_kernels import FREE, category_at, draw, free_before, free_between, how_many, nth_free, take
 
 
 @makes_no_array()
-def _value_at(free, values, categories, whole, i):
+def _value_at(free, values, start, codes, whole, i):
     """The value of the i-th place: of all of them, or of the free ones."""
-    return values[categories[nth_free(free, i) if whole else i]]
+    return values[category_at(start, codes[0], codes[1], nth_free(free, i) if whole else i)]
 
 
 @makes_no_array()
-def _radius(free, values, categories, whole, x, before, n, count):
+def _radius(free, values, start, codes, whole, x, before, n, count):
     """The distance of the ``count`` closest of n places to the number x, which has ``before`` of them on its left."""
     low, high = max(np.int64(0), count - (n - before)), min(count, before)
     while low < high:  # how many of them are on the left
         middle = (low + high) // 2
-        on_left = x - _value_at(free, values, categories, whole, before - 1 - middle)
-        on_right = _value_at(free, values, categories, whole, before + count - middle - 1) - x
+        on_left = x - _value_at(free, values, start, codes, whole, before - 1 - middle)
+        on_right = _value_at(free, values, start, codes, whole, before + count - middle - 1) - x
         if on_left < on_right:
             low = middle + 1
         else:
             high = middle
     radius = 0.0
     if low > 0:
-        radius = x - _value_at(free, values, categories, whole, before - low)
+        radius = x - _value_at(free, values, start, codes, whole, before - low)
     if count > low:
-        radius = max(radius, _value_at(free, values, categories, whole, before + count - low - 1) - x)
+        radius = max(radius, _value_at(free, values, start, codes, whole, before + count - low - 1) - x)
     return radius
 
 
@@ -69,11 +69,11 @@ def _stop_within(values, x, radius, strictly):
 
 
 @makes_no_array()
-def _closest(free, values, start, categories, place, k, state):
+def _closest(free, values, start, codes, place, k, state):
     """A random free one of the k closest places, or -1, and how many there are to choose from."""
-    c = categories[place]
+    c = category_at(start, codes[0], codes[1], place)
     x = values[c]
-    radius = _radius(free, values, categories, False, x, start[c], np.int64(len(categories)), k + 1)
+    radius = _radius(free, values, start, codes, False, x, start[c], start[-1], k + 1)
     left, right = start[_first_within(values, x, radius, False)], start[_stop_within(values, x, radius, False)]
     if radius == 0.0:  # enough equal numbers: they are the border, the reference left out
         first, stop, total, taken = right, right, right - left - 1, k
@@ -93,22 +93,23 @@ def _closest(free, values, start, categories, place, k, state):
 
 
 @makes_no_array()
-def _closest_free(free, values, start, categories, place, k, left, state):
+def _closest_free(free, values, start, codes, place, k, left, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
         return (nth_free(free, draw(state, left)) if left else np.int64(-1)), left
-    c = categories[place]
+    c = category_at(start, codes[0], codes[1], place)
     x = values[c]
-    radius = _radius(free, values, categories, True, x, free_before(free, start[c]), left, k)
+    radius = _radius(free, values, start, codes, True, x, free_before(free, start[c]), left, k)
     before = free_before(free, start[_first_within(values, x, radius, False)])
     choice = free_before(free, start[_stop_within(values, x, radius, False)]) - before
     return nth_free(free, before + draw(state, choice)), choice
 
 
 @makes_no_array()
-def _farthest(free, values, start, categories, x, left, state):
+def _farthest(free, values, start, codes, x, left, state):
     """A random one of the free places farthest from the number x."""
-    lowest, highest = values[categories[nth_free(free, np.int64(0))]], values[categories[nth_free(free, left - 1)]]
+    lowest = _value_at(free, values, start, codes, True, np.int64(0))
+    highest = _value_at(free, values, start, codes, True, left - 1)
     away = max(x - lowest, highest - x)
     at_bottom = free_before(free, start[_first_within(values, x, away, True)]) if x - lowest == away else np.int64(0)
     at_top = (
@@ -118,17 +119,20 @@ def _farthest(free, values, start, categories, x, left, state):
     return nth_free(free, j if j < at_bottom else left - 1 - (j - at_bottom))
 
 
-@makes_no_array(f"i8(i8, i8, b1, f8[::1], i8[::1], i4[::1], {FREE}, u8[::1], i8[:, ::1], i8[::1])")
-def swap_numbers_at_ends(place, k, whole, values, start, categories, free, state, pairs, candidates):
-    """Algorithm 2 from a first place on; returns the number of steps."""
-    left, steps = np.int64(len(categories)), np.int64(0)
-    while True:
+@makes_no_array(f"i8(i8[::1], i8, b1, f8[::1], i8[::1], Tuple((i4[::1], i8)), {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+def swap_numbers_at_ends(at, k, whole, values, start, codes, free, state, pairs, candidates):
+    """Algorithm 2 from at[0] on, with at[1] places left, as long as there is room for pairs; the number of steps.
+
+    ``codes`` has the number of one in some places, and how many bits that leaves out: see `category_at`.
+    """
+    place, left, steps = at[0], at[1], np.int64(0)
+    while left > 0 and steps < len(pairs):
         take(free, place)
         left -= 1
         if whole:
-            partner, choice = _closest_free(free, values, start, categories, place, k, left, state)
+            partner, choice = _closest_free(free, values, start, codes, place, k, left, state)
         else:
-            partner, choice = _closest(free, values, start, categories, place, k, state)
+            partner, choice = _closest(free, values, start, codes, place, k, state)
         pairs[steps, 0] = pairs[steps, 1] = place
         candidates[steps] = choice
         if partner >= 0:
@@ -136,6 +140,8 @@ def swap_numbers_at_ends(place, k, whole, values, start, categories, free, state
             left -= 1
             pairs[steps, 1] = partner
         steps += 1
-        if left == 0:
-            return steps
-        place = _farthest(free, values, start, categories, values[categories[place]], left, state)
+        if left > 0:
+            x = values[category_at(start, codes[0], codes[1], place)]
+            place = _farthest(free, values, start, codes, x, left, state)
+    at[0], at[1] = place, left
+    return steps

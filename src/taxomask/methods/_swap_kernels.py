@@ -35,6 +35,15 @@ _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 
 
 @makes_no_array()
+def category_at(start, categories, grain, place):
+    """The category of a place; ``categories`` has that of one in 2**grain places."""
+    x = np.int64(categories[place >> grain])
+    while start[x + 1] <= place:
+        x += 1
+    return x
+
+
+@makes_no_array()
 def uniform(state):
     """A random number from 0 to 1, 1 excluded."""
     state[0] += _STEP
@@ -223,16 +232,16 @@ def arrange(codes, sequence, start, order):
         following[codes[record]] += 1
 
 
-@makes_no_array(f"i8(i8, i8, i8[::1], b1, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
-def swap_along(n, k, tied_until, whole, free, state, pairs, candidates):
+@makes_no_array(f"i8(i8, i8, i8, i8, i8[::1], b1, {FREE}, u8[::1], i8[:, ::1], i8[::1])")
+def swap_along(n, upto, left, k, tied_until, whole, free, state, pairs, candidates):
     """Swap each value with a random unswapped one among the next k of the ranking; returns the number of steps.
 
     If ``whole``: among the next k unswapped ones and all that are tied with the last of them; the ties of a place end
-    before ``tied_until``.
+    before ``tied_until``. Of the n places that are looked at the first ``upto`` get a partner here; ``left`` are free,
+    those beyond the n included.
     """
     steps = np.int64(0)
-    left = n
-    for i in range(n):
+    for i in range(upto):
         if not is_free(free, i):
             continue
         take(free, i)

@@ -20,12 +20,15 @@ __all__ = [
     "IntervalSize",
     "Places",
     "Swaps",
+    "Tally",
+    "about_swaps",
     "check_interval",
     "distinct",
     "exchanged",
     "free_set",
     "interval_size",
     "largest",
+    "notes_of",
     "raw",
     "seeded",
     "swap_along",
@@ -33,6 +36,7 @@ __all__ = [
 ]
 
 Int = NDArray[np.int64]
+_GRAIN = 6  # of long tables: the code of one in 64 places is kept
 IntervalSize = Annotated[int, Ge(1), Slider(1, 50)]
 IntervalShare = Annotated[
     float, Gt(0), Le(100), Slider(0.5, 50, 0.5, start=5), "p is a percentage of the records: 5 means 5 %."
@@ -56,6 +60,31 @@ class Swaps:
 
 
 @dataclass(frozen=True, eq=False)
+class Tally:
+    """How often some numbers were met: the different ones in order, and how often each."""
+
+    numbers: NDArray[Any]
+    times: Int
+
+    @classmethod
+    def of(cls, numbers: NDArray[Any]) -> Tally:
+        return cls(*np.unique(numbers, return_counts=True))
+
+    def with_(self, other: Tally) -> Tally:
+        """Both together."""
+        numbers, place = np.unique(np.concatenate([self.numbers, other.numbers]), return_inverse=True)
+        times = np.bincount(place, np.concatenate([self.times, other.times]), len(numbers))
+        return Tally(numbers, times.astype(np.int64))
+
+    @property
+    def median(self) -> float:
+        """The middle one, or the mean of both."""
+        upto = np.cumsum(self.times)
+        middle = [self.numbers[np.searchsorted(upto, (upto[-1] - odd) // 2, side="right")] for odd in (1, 0)]
+        return float(middle[0] + middle[1]) / 2
+
+
+@dataclass(frozen=True, eq=False)
 class Places:
     """Records in order of their code.
 
@@ -64,7 +93,7 @@ class Places:
     records
         The record at each place.
     codes
-        The code of each place.
+        The code of each place, or of one in 2**grain places.
     start
         The first place of each code, and the number of places.
     """
@@ -72,6 +101,7 @@ class Places:
     records: Int
     codes: NDArray[np.int32]
     start: Int
+    grain: int = 0
 
     @classmethod
     def of(cls, codes: NDArray[np.int32], categories: int, sequence: Int) -> Places:
@@ -83,6 +113,13 @@ class Places:
         records = np.empty(len(codes), dtype=np.int64)
         arrange(np.ascontiguousarray(codes), sequence, start, records)
         return cls(records, np.repeat(np.arange(categories, dtype=np.int32), sizes), start)
+
+    @classmethod
+    def without_records(cls, sizes: Int) -> Places:
+        """The places of so many records of each code, whichever they are: 0.06 bytes for each place."""
+        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        some = np.searchsorted(start, np.arange(0, start[-1], 1 << _GRAIN), side="right") - 1
+        return cls(np.empty(0, dtype=np.int64), some.astype(np.int32), start, _GRAIN)
 
     def any_of(self, codes: NDArray[np.intp], rng: np.random.Generator) -> int:
         """A random place of these codes."""
@@ -144,11 +181,15 @@ def free_set(places: int | NDArray[np.bool_]) -> tuple[NDArray[np.uint64], NDArr
     """The set of places that are not yet swapped, for compiled kernels: all of a number, or those marked."""
     from ._swap_kernels import count_free
 
-    packed = np.packbits(np.ones(places, dtype=bool) if isinstance(places, int) else places, bitorder="little")
-    words = len(packed) // 8 + 1
-    bits = np.zeros(8 * words, dtype=np.uint8)
-    bits[: len(packed)] = packed
-    free = bits.view("<u8").astype(np.uint64), np.zeros(words + 1, dtype=np.int32)
+    if isinstance(places, int):
+        bits = np.full(places // 64 + 1, 2**64 - 1, dtype=np.uint64)
+        bits[-1] = 2 ** (places % 64) - 1
+    else:
+        packed = np.packbits(places, bitorder="little")
+        padded = np.zeros(8 * (len(packed) // 8 + 1), dtype=np.uint8)
+        padded[: len(packed)] = packed
+        bits = padded.view("<u8").astype(np.uint64)
+    free = bits, np.zeros(len(bits) + 1, dtype=np.int32)
     count_free(free)
     return free
 
@@ -163,7 +204,8 @@ def swap_along(ranks: NDArray[np.int32], k: int, rng: np.random.Generator, *, wh
     n = len(ranks)
     places = Places.of(ranks, int(ranks.max(initial=-1)) + 1, rng.permutation(n))
     pairs, candidates = np.empty((n, 2), dtype=np.int64), np.empty(n, dtype=np.int64)
-    steps = swap_along(n, k, places.start[places.codes + 1], whole, free_set(n), seeded(rng), pairs, candidates)
+    ties = places.start[places.codes + 1]
+    steps = swap_along(n, n, n, k, ties, whole, free_set(n), seeded(rng), pairs, candidates)
     return Swaps(places.records[pairs[:steps]], candidates[:steps])
 
 
@@ -172,7 +214,7 @@ def swapped(data: Microdata, swaps: Mapping[str, Swaps], k: int | None = None) -
     columns, notes = {}, []
     for name, one in swaps.items():
         columns[name] = exchanged(data.columns[name], one.pairs)
-        notes += _notes(data.columns[name], columns[name], one, k)
+        notes += about_swaps(data.columns[name], columns[name], one, k)
     return Masked(data.replace(columns), notes=tuple(notes), swaps={name: one.pairs for name, one in swaps.items()})
 
 
@@ -188,23 +230,31 @@ def exchanged(column: Column, pairs: Int) -> Column:
     return column.with_codes(codes)
 
 
-def _notes(before: Column, after: Column, swaps: Swaps, k: int | None) -> list[str]:
+def about_swaps(before: Column, after: Column, swaps: Swaps, k: int | None) -> list[str]:
     """How much the swaps of an attribute changed, and what to do if it was little."""
-    name, n = before.attribute.name, int((~before.missing).sum())
+    moved = int((swaps.pairs[:, 0] != swaps.pairs[:, 1]).sum())
+    changed = int((raw(before) != raw(after))[~before.missing].sum())
+    sizes = None if k is None else np.bincount(distinct(before)[1])
+    choices = Tally.of(swaps.candidates[swaps.candidates > 0])
+    return notes_of(before.attribute.name, int((~before.missing).sum()), moved, changed, choices, k, sizes)
+
+
+def notes_of(
+    name: str, n: int, moved: int, changed_values: int, choices: Tally | None, k: int | None, sizes: Int | None
+) -> list[str]:
+    """The same for n values, by how many swaps moved some, how many values changed, what there was to choose from for
+    each swap, and how often each value occurs, as far as that is known."""
     if not n:
         return [f"{name}: all values are missing; nothing was swapped."]
-    moved = int((swaps.pairs[:, 0] != swaps.pairs[:, 1]).sum())
-    changed = int((raw(before) != raw(after))[~before.missing].sum()) / n
+    changed = changed_values / n
     stayed = 1 - 2 * moved / n
-    candidates = swaps.candidates[swaps.candidates > 0]
-    choice = f"a median of {np.median(candidates):,.0f} and at least {candidates.min():,}" if moved else "no"
-    notes = [
-        f"{name}: {_percent(stayed)} of the values stayed in place and {_percent(changed)} changed; "
-        f"{choice} values to choose from per swap{'' if k is None else f' (k = {k:,})'}."
-    ]
-    if k is None:
+    notes = [f"{name}: {_percent(stayed)} of the values stayed in place and {_percent(changed)} changed"]
+    if choices is not None:
+        choice = f"a median of {choices.median:,.0f} and at least {choices.numbers[0]:,}" if moved else "no"
+        notes[0] += f"; {choice} values to choose from per swap{'' if k is None else f' (k = {k:,})'}"
+    notes[0] += "."
+    if k is None or sizes is None:
         return notes
-    sizes = np.bincount(distinct(before)[1])
     if changed < 0.5 and _others(sizes, k) < 0.5:
         enough = _enough(sizes)
         wanted = (

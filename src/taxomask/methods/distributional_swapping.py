@@ -45,10 +45,10 @@ class DistributionalSwapping(RankedSwapping):
     about = "Swaps every category with one that is about as frequent."
     reference = "Rodriguez-Garcia, Batet, Sánchez (2019), Information Fusion 45, section 4.2"
 
-    def ranks(self, column: Column) -> NDArray[np.int32]:
+    def ranks(self, column: Column) -> NDArray[np.int64]:
         if not isinstance(column, CategoricalColumn):
             raise SchemaError(
                 f"column {column.attribute.name!r} is continuous; how often a number occurs is no order for it.",
                 hint="Use RankSwapping or NumericalSwapping.",
             )
-        return column.counts[column.codes[~column.missing]].astype(np.int32)
+        return column.counts

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from ..errors import SchemaError
 from ..microdata import Column, ContinuousColumn, Kind
 from ._ranked_swapping import RankedSwapping
-from ._swapping import distinct
 
 __all__ = ["NumericalSwapping"]
 
@@ -46,9 +45,11 @@ class NumericalSwapping(RankedSwapping):
     about = "Swaps every number with one whose rank is at most p % away."
     reference = "Moore (1996), Controlled data-swapping techniques for masking public use microdata sets"
 
-    def ranks(self, column: Column) -> NDArray[np.int32]:
-        if isinstance(column, ContinuousColumn) or column.attribute.kind == Kind.ORDINAL:
-            return distinct(column)[1]
+    def ranks(self, column: Column) -> NDArray[np.int64] | None:
+        if isinstance(column, ContinuousColumn):
+            return None
+        if column.attribute.kind == Kind.ORDINAL:
+            return np.arange(len(column.categories))
         raise SchemaError(
             f"column {column.attribute.name!r} has no order of numbers.",
             hint="Use RankSwapping, or TopologicalSwapping for codes of a taxonomy.",

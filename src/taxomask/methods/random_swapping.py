@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines import Engine
 from ..errors import SchemaError
 from ..microdata import Column, Microdata
 from ..microdata.alike import alike
 from ..microdata.coding import code
 from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
+from ._long_swaps import cells_on, each_swapped_on, swapped_within_on
 from ._swapping import Swaps, swapped
 from .base import Check, Masked, Method, Progress, Promise, chosen
 from .promises import Permutation
@@ -61,6 +63,14 @@ class RandomSwapping(Method):
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         cells, _ = numbered((data.columns[name].numbered()[0] for name in self._within(data)), data.n)
         return swapped(data, {name: _pairs(data.columns[name], cells, rng) for name in self._attributes(data)})
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        if data.n <= engine.chunk:
+            return super().mask_on(engine, data, rng)
+        columns = [data.columns[name] for name in self._within(data)]
+        cells = cells_on(engine, columns, data.n)
+        swap = lambda engine, column, rng: swapped_within_on(engine, column, cells, rng)  # noqa: E731
+        return each_swapped_on(engine, data, self._attributes(data), swap, rng)
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names, within = self._attributes(data), self._within(data)

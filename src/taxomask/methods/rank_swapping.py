@@ -12,6 +12,7 @@ from ..errors import PlanError
 from ..microdata import Microdata
 from ..partition import check_in_one_piece
 from ._column_swaps import swap_at_ends, swap_by_ranking
+from ._long_swaps import each_swapped_on, swapped_at_ends_on, swapped_by_ranking_on
 from ._record_swaps import record_terms, swap_records
 from ._swapping import IntervalShare, IntervalSize, Swaps, check_interval, interval_size, swapped
 from ._swaps_in_blocks import swaps_in_blocks
@@ -109,7 +110,12 @@ class RankSwapping(Method):
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         if self.block_size is None:
-            return super().mask_on(engine, data, rng)
+            if self.algorithm == 3 or data.n <= engine.chunk:
+                return super().mask_on(engine, data, rng)
+            one = swapped_by_ranking_on if self.algorithm == 1 else swapped_at_ends_on
+            k, whole = interval_size(self.k, self.p, data.n), self.interval == "open"
+            swap = lambda engine, column, rng: one(engine, column, k, whole, rng)  # noqa: E731
+            return each_swapped_on(engine, data, self._attributes(data), swap, rng)
         interval_size(self.k, self.p, data.n)
         names = self._attributes(data)
         found, k = swaps_in_blocks(self, engine, data, rng)

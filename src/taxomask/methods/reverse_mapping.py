@@ -5,16 +5,18 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._support.spelling import listing
 from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, SchemaError
-from ..microdata import Column, Microdata
+from ..microdata import CategoricalColumn, Column, Microdata
+from ..microdata.alike import alike
 from ..microdata.coding import code
 from ..microdata.frames import Frame
 from ..microdata.people import class_owners, largest_share
-from ..semantics.ordering import rank_keys
-from ._ranks import placed, random_order
+from ..semantics.ordering import masked_ranks, rank_keys
+from ._ranks import placed, put_back, random_order, random_order_on
 from .base import Check, Masked, Method, Progress, Promise, chosen
 from .microaggregation import Microaggregation
 from .promises import KAnonymity, Permutation, equal_records, of_people
@@ -98,7 +100,10 @@ class ReverseMapping(Method):
             pairs = [(data.columns[name], copy.columns[name]) for name in names]
             children = after.spawn(len(names))
             items = [(*pair, inner.linked, child) for pair, child in zip(pairs, children, strict=True)]
-            found = engine.map(_mapped_back, items, "mapping back")
+            if data.n <= engine.chunk or not inner.linked:
+                found = engine.map(_mapped_back, items, "mapping back")
+            else:
+                found = [_mapped_back_on(engine, *item) for item in items]
             copies.append(copy.replace(dict(zip(names, (column for column, _ in found), strict=True))))
             if not number:
                 notes += [note for _, some in found for note in some]
@@ -164,6 +169,38 @@ def _mapped_back(original: Column, inner: Column, linked: bool, rng: np.random.G
     return mapped, _about_missing(original, inner) if linked else []
 
 
+def _mapped_back_on(
+    engine: Engine, original: Column, inner: Column, linked: bool, rng: np.random.Generator
+) -> tuple[Column, list[str]]:
+    """The same of a long column, in chunks; in one job where the inner method left values out, to mix these in."""
+    missing, masked_out = engine.fold(_gone, np.add, [original, inner], what="mapping back").tolist()
+    if masked_out:
+        found: tuple[Column, list[str]] = engine.run(_mapped_back, original, inner, linked, rng, what="mapping back")
+        return found
+    if isinstance(original, CategoricalColumn) and isinstance(inner, CategoricalColumn):
+        before, after = (one.outline(engine.count(one)) for one in (original, inner))
+        ranks = np.append(masked_ranks(after, before), np.int32(-1))
+        keys = engine.each(_keys_of, [original, inner], ranks, what="mapping back")
+    else:
+        keys = engine.each(_numbers_of, [original, inner], what="mapping back")
+    order = random_order_on(engine, keys, rng, "mapping back")
+    return put_back(engine, original, order), _notes(original.attribute.name, missing, masked_out)
+
+
+def _gone(original: Column, inner: Column) -> NDArray[np.int64]:
+    """How many original values are missing, and how many others the inner method left out."""
+    return np.array([original.missing.sum(), (inner.missing & ~original.missing).sum()])
+
+
+def _keys_of(original: CategoricalColumn, inner: CategoricalColumn, ranks: NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.where(original.missing, np.int32(-1), ranks[inner.codes])
+
+
+def _numbers_of(original: Column, inner: Column) -> NDArray[np.float64]:
+    alike(original.part(0, 0), inner.part(0, 0))  # an error where numbers were masked as categories
+    return np.where(original.missing, np.nan, inner.numbers())
+
+
 def _by_record(original: Column, masked: Column, rng: np.random.Generator) -> Column:
     """z_i = x_(rank of y_i) among the records with an original value; ties, and values only masked out, at random."""
     keys, absent = rank_keys(masked, original), masked.missing
@@ -195,12 +232,15 @@ def _any_missing(data: Microdata, names: tuple[str, ...]) -> bool:
 
 
 def _about_missing(original: Column, inner: Column) -> list[str]:
-    name, missing, masked_out = original.attribute.name, original.missing, inner.missing
+    return _notes(original.attribute.name, *_gone(original, inner).tolist())
+
+
+def _notes(name: str, missing: int, masked_out: int) -> list[str]:
     notes = []
-    if missing.any():
-        notes.append(f"{name}: {int(missing.sum()):,} missing values stayed where they were.")
-    if (masked_out & ~missing).any():
-        notes.append(f"{name}: {int((masked_out & ~missing).sum()):,} values that were masked out got random ranks.")
+    if missing:
+        notes.append(f"{name}: {missing:,} missing values stayed where they were.")
+    if masked_out:
+        notes.append(f"{name}: {masked_out:,} values that were masked out got random ranks.")
     return notes
 
 

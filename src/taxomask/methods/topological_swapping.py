@@ -46,10 +46,10 @@ class TopologicalSwapping(RankedSwapping):
     about = "Swaps every code with one that stands near it in the taxonomy file."
     reference = "Torra (2004), Microaggregation for categorical variables: a median based approach, PSD"
 
-    def ranks(self, column: Column) -> NDArray[np.int32]:
+    def ranks(self, column: Column) -> NDArray[np.int64]:
         if not isinstance(column, TaxonomicColumn):
             raise SchemaError(
                 f"column {column.attribute.name!r} has no taxonomy to take an order from.",
                 hint="Use RankSwapping, or NumericalSwapping for numbers and ordered categories.",
             )
-        return column.codes[~column.missing]
+        return np.arange(len(column.categories))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from operator import add
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ..errors import DataError, PlanError, PromiseError, SchemaError
 from ..evaluation import Evaluation, check_analyses, learns_most
 from ..methods import Check, Method
 from ..methods.missing_permutation import with_missing_cells
-from ..microdata import Microdata
+from ..microdata import Column, Microdata
 from ..microdata.files import Source, format_of, is_address, open_table, shown, split_sheet
 from ..release import Publication, Release, protect_on
 from ..release.leaks import Terms
@@ -188,12 +189,16 @@ def _protected(engine: Engine, data: Microdata, method: Method, seed: int | None
     Such a table is the wrong one, or what means missing is listed wrongly.
     """
     names = (*data.schema.quasi_identifiers, *data.schema.confidential)
-    if names and all(data.columns[name].missing.all() for name in names):
+    if names and not any(engine.fold(_values, add, [data.columns[name]], what="checking") for name in names):
         raise DataError(
             f"no row has a value in {', '.join(map(repr, names))}: there is nothing to protect.",
             hint="Check the file, and what the plan lists as missing.",
         )
     return protect_on(engine, data, method, seed=seed, terms=terms)
+
+
+def _values(column: Column) -> int:
+    return int((~column.missing).sum())
 
 
 def _measured(plan: Plan, release: Release, page: str | None, progress: Told | None) -> Evaluation | None:

@@ -112,7 +112,8 @@ class Release:
     @property
     def swaps(self) -> Mapping[str, NDArray[np.int64]] | None:
         """Where the method swaps: for each attribute the pairs of positions, in order; a value that stayed in place is
-        a pair of a position with itself."""
+        a pair of a position with itself. None for tables of more than 1,048,576 records, whose pairs are
+        not kept, but for swaps in blocks."""
         return self._masked.swaps
 
     @property

@@ -13,7 +13,7 @@ from ..taxonomy.distances import get_distance
 from ..taxonomy.distances.families import ByDeepestSubsumer
 from .statistics import category_marginality
 
-__all__ = ["Keys", "category_ranks", "rank_keys"]
+__all__ = ["Keys", "category_ranks", "masked_ranks", "rank_keys"]
 
 Keys = NDArray[np.float64] | NDArray[np.int32]
 
@@ -71,6 +71,18 @@ def category_ranks(column: CategoricalColumn) -> NDArray[np.int32]:
     level[order] = np.cumsum(step)
     ranks[np.argsort(level, kind="stable")] = np.arange(len(order), dtype=np.int32)
     return ranks
+
+
+def masked_ranks(masked: CategoricalColumn, original: CategoricalColumn) -> NDArray[np.int32]:
+    """The place of each category of a masked column in the order of the original one.
+
+    Both are columns without rows that know how often each category occurs (`CategoricalColumn.outline`).
+    """
+    _check_on_scale(original, masked)
+    one_of_each = [one.with_cells(np.arange(len(one.categories), dtype=np.int32)) for one in (original, masked)]
+    wide, now = alike(*one_of_each)
+    counts = np.bincount(wide.codes, original.counts, len(wide.categories)).astype(np.int64)
+    return category_ranks(wide.outline(counts))[now.codes]
 
 
 def _marginality(column: CategoricalColumn) -> NDArray[np.float64]:
