@@ -48,6 +48,19 @@ def whole() -> dict[str, Any]:
     return {"records": made.original.n, "CPU s (must 60)": seconds, "report": page, **found.headline}
 
 
+def attacked() -> dict[str, Any]:
+    """All attackers beside the rest: with nobody but the nearest record, which needs no more than the linkage."""
+    made = release()
+    made.evaluate()
+    _, every = timed(lambda: made.evaluate())
+    _, rest = timed(lambda: made.evaluate(attackers=["nearest"]))
+    return {
+        "CPU s with all attackers": every,
+        "with the nearest": rest,
+        "attackers / rest (must 4)": (every - rest) / rest,
+    }
+
+
 def headline() -> dict[str, Any]:
     made = release()
     found, seconds = timed(lambda: summary(made.original, made.released, made.protected))
@@ -55,4 +68,4 @@ def headline() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    run({"evaluate": whole, "what compare measures of each": headline})
+    run({"evaluate": whole, "attackers": attacked, "what compare measures of each": headline})

@@ -213,6 +213,7 @@ def test_what_must_be_protected(run: Run, tmp_path: Path) -> None:
     assert "for the custodian alone" in told
     assert "458,000 people, 1 % of them in the table" in told
     assert "expected re-identifications 10.78" in told
+    assert "smallest class 1 household records that no other household equals" in told
     assert "negative_binomial" in told
     code, out, _ = run("inspect", SURVEY, "--risk", "--plan", tmp_path / "plan.yaml", "--json")
     found = json.loads(out)
@@ -229,6 +230,7 @@ def test_what_must_be_protected_in_a_draft(run: Run, discharges: Path) -> None:
     assert code == 0
     assert "Who stands out" in told
     assert "say so in a plan (sampling_weight, population_size)" in told
+    assert "smallest class 1 record records that no other record equals" in told
     code, out, _ = run("inspect", discharges, "--risk", "--json")
     assert json.loads(out)["classes"]["original_uniques"] > 0
     code, _, err = run("inspect", discharges, "--plan", "plan.yaml")

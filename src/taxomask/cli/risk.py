@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["show_risk"]
 
+ONE = {"records": "record", "people": "person", "households": "household"}
 PRIVATE = "for the custodian alone: computed from the original table"
 
 
@@ -26,13 +27,12 @@ def show_risk(where: str, data: Microdata, *, quiet: bool, json: bool) -> None:
         return print_json({"private": PRIVATE, "rows": data.n, **found.to_dict(), "worst": found.worst(data)})
     if quiet:
         return None
-    special = found.special_uniques
+    special, single = found.special_uniques, ONE[data.unit]
     print_text(f"{where}: what must be protected, {PRIVATE}.")
     facts = [
         ("quasi-identifiers", ", ".join(special.attributes)),
-        ("counted", data.unit),
-        ("smallest class", f"{found.classes.k:,}"),
-        ("unique in the table", share(special.uniques, data.n)),
+        ("smallest class", f"{found.classes.k:,} {single if found.classes.k == 1 else data.unit}"),
+        (f"records that no other {single} equals", share(special.uniques, data.n)),
     ]
     facts += [
         (f"singled out by {size} column{'s' * (size > 1)}", share(count, data.n))

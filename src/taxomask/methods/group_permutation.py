@@ -142,7 +142,8 @@ class EqualChances(Promise):
                 moved += 1
         covered = {*self.attributes, *masked.data.schema.following(frozenset(self.attributes))}
         others = [name for name in released.names if name not in covered]
-        beyond = f"; {', '.join(others)} stand with their row and are not covered" if others else ""
+        stand = "stands with its row and is" if len(others) == 1 else "stand with their row and are"
+        beyond = f"; {', '.join(others)} {stand} not covered" if others else ""
         inside = "in every group the values are those that were in it"
         if differ or moved:
             inside = f"other values in groups: {', '.join(differ) or 'none'}; moved afterwards: {moved} columns"

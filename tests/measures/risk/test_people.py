@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import taxomask as tm
-from taxomask.measures.risk import class_sizes, l_diversity, reidentification, t_closeness
+from taxomask.measures.risk import class_sizes, inference, l_diversity, reidentification, t_closeness
 
 # Released ages: a is in both classes; class 30 has a, b (three records), class 40 has a, c, d (four records), 50 has e.
 TABLE: dict[str, list[Any]] = {
@@ -102,3 +102,44 @@ def test_a_released_table_has_the_people_of_the_original() -> None:
     assert "unique people" in found.page()
     unlinked = tm.evaluate(pa.table(TABLE), released, schema, linked=False)
     assert (unlinked.headline["k"], unlinked.risk.classes.unit) == (2, "records")
+
+
+def test_what_is_learnt_of_values_counts_everybody_once() -> None:
+    """Guessed from the class: a 2/3, 2/3 and 1/4; b 1/3; c 3/4; d 3/4 twice; e 1/2 twice. Of all, 4/9 have pay 1."""
+    both = data(person="who")
+    found = inference(both, both, "pay").levels["value"].targets
+    assert found.n == 5
+    assert found.value == pytest.approx(((2 / 3 + 2 / 3 + 1 / 4) / 3 + 1 / 3 + 3 / 4 + 3 / 4 + 1 / 2) / 5)
+    assert found.baseline == pytest.approx((4 / 9 + 3 * 5 / 9 + 1 / 2) / 5)
+    rows = inference(data(), data(), "pay").levels["value"].targets
+    assert rows.value == pytest.approx((2 / 3 + 2 / 3 + 1 / 3 + 1 / 4 + 3 * 3 / 4 + 2 / 2) / 9)
+
+
+def test_a_class_of_one_person_is_no_matter_of_homogeneity() -> None:
+    """Class 30 is of a alone, all of class 40 (b and c) have pay 2, class 50 is d alone: two of four people."""
+    table = pa.table({
+        "who": ["a", "a", "b", "c", "d"], "home": [1, 1, 2, 3, 4], "age": [30, 30, 40, 40, 50], "pay": [1, 1, 2, 2, 1],
+    })  # fmt: skip
+    people, rows = (
+        tm.evaluate(table, table, tm.Schema(ATTRIBUTES, person=who), attackers=["homogeneity"]).attackers.homogeneity
+        for who in ("who", None)
+    )
+    assert (people.share.value, people.share.n) == (2 / 4, 4)
+    assert (rows.share.value, rows.share.n) == (4 / 5, 5)
+
+
+def test_attackers_on_values_find_the_same_where_everybody_has_one_record() -> None:
+    rng = np.random.default_rng(3)
+    table = pa.table({
+        "who": np.arange(60), "home": np.arange(60), "age": rng.integers(20, 30, 60), "pay": rng.integers(0, 30, 60),
+    })  # fmt: skip
+    money = tm.Attribute("pay", role="confidential", kind="continuous")
+    trying = ["inference", "homogeneity", "extremes"]
+    people, rows = (
+        tm.evaluate(table, table, tm.Schema([*ATTRIBUTES[:3], money], person=who), attackers=trying).attackers
+        for who in ("who", None)
+    )
+    for name in trying:
+        assert people[name].share.value == pytest.approx(rows[name].share.value)
+        assert people[name].share.baseline == pytest.approx(rows[name].share.baseline)
+        assert people[name].share.n == rows[name].share.n

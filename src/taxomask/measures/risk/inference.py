@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
 from ...microdata import Microdata, Role
+from ...microdata.people import row_shares
 from ...partition.nearest import Distinct, Neighbours
 from ...records import RecordDistance
 from ..measure import Measure, telling
@@ -67,7 +68,8 @@ def inference(
 
     Of several equally near records (as in `record_linkage`) one is drawn: a guess counts with the share of them that
     are right. Targets whose value is missing are left out; a missing released value is a wrong guess. Spellings that
-    differ only in case, outer spaces or Unicode form are the same value. The tables need not be linked.
+    differ only in case, outer spaces or Unicode form are the same value. Where the schema names a person, each of
+    somebody's n values counts 1/n. The tables need not be linked.
 
     Parameters
     ----------
@@ -107,10 +109,10 @@ def inference(
     records, *outside = (space.of(data) for data in others)
     codes, right = confidential_codes([data.columns[confidential] for data in tables], levels, percent)
     neighbours = Neighbours(records)
-    targets = _guessed(neighbours, space, codes[1], codes[0], right)
+    targets = _guessed(neighbours, space, codes[1], codes[0], right, original.people)
     controls: dict[str, Rate] = {}
     for queries in outside:
-        controls = _guessed(neighbours, queries, codes[1], codes[2], right)
+        controls = _guessed(neighbours, queries, codes[1], codes[2], right, tables[2].people)
     return Inference(confidential, {level: Guess(rate, controls.get(level)) for level, rate in targets.items()})
 
 
@@ -129,19 +131,26 @@ def guess_chances(
 
 
 def _guessed(
-    neighbours: Neighbours, people: RecordDistance, released: Whole, truth: Whole, right: Mapping[str, Runs]
+    neighbours: Neighbours,
+    people: RecordDistance,
+    released: Whole,
+    truth: Whole,
+    right: Mapping[str, Runs],
+    whose: Whole | None,
 ) -> dict[str, Rate]:
-    """How often the values of people are guessed right from released ones."""
+    """How often the values of people are guessed right from released ones; everybody counts once."""
     known = np.flatnonzero(truth >= 0)
     if not len(known):
         return {level: Rate.of(0, 0, 0.0) for level in right}
     people, truth = people.take(known), truth[known]
+    counts = np.ones(len(known)) if whose is None else row_shares(whose[known])
     hits = dict.fromkeys(right, 0.0)
-    for level, _, chances in _each(neighbours, people, released, truth, right):
-        hits[level] += float(chances.sum())
-    everything, n = Tally(np.zeros(len(released), dtype=np.int64), released), len(truth)
-    chance = {level: everything.count(np.zeros_like(truth), truth, runs).mean() for level, runs in right.items()}
-    return {level: Rate.of(hits[level], n, float(chance[level]) / len(released)) for level in right}
+    for level, asked, chances in _each(neighbours, people, released, truth, right):
+        hits[level] += float(chances.sum() if whose is None else counts[asked] @ chances)
+    everything, n = Tally(np.zeros(len(released), dtype=np.int64), released), round(counts.sum())
+    chance = {level: everything.count(np.zeros_like(truth), truth, runs) for level, runs in right.items()}
+    guess = {level: one.mean() if whose is None else counts @ one / n for level, one in chance.items()}
+    return {level: Rate.of(hits[level], n, float(guess[level]) / len(released)) for level in right}
 
 
 def _each(

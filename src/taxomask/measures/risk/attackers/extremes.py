@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from ....methods import Progress
 from ....microdata import ContinuousColumn, Role
+from ....microdata.people import row_shares
 from ....partition.nearest import Neighbours
 from ....records import RecordDistance
 from ...measure import Tables
@@ -51,7 +52,9 @@ def _extremes(tables: Tables, _: Progress | None) -> Attack:
                 continue
             reached = _reached(neighbours, here.take(rows), extreme_weights(side * after, count))
             chances[rows] = np.fmax(chances[rows], reached)
-            hits, owners = hits + float(weight[rows] @ reached), owners + float(weight[rows].sum())
+            whose = tables.original.people
+            owned = weight[rows] if whose is None else weight[rows] * row_shares(whose[rows])  # everybody once
+            hits, owners = hits + float(owned @ reached), owners + float(owned.sum())
         share = Rate.of(hits, round(owners), min(count / tables.n, 1.0))
         how = f"{name}: the owners of the {count} largest and {count} smallest values, by the nearest released record."
         found.append(Attack(share, how, int((~np.isnan(chances)).sum()), chances))

@@ -4,6 +4,8 @@ import numpy as np
 
 from ....methods import Progress
 from ....microdata import Role
+from ....microdata.combinations import numbered
+from ....microdata.people import row_shares
 from ...measure import Tables
 from ..diversity import alike_by_chance
 from ..guesses import confidential_codes
@@ -24,18 +26,23 @@ def _homogeneity(tables: Tables, _: Progress | None) -> Attack:
 def _disclosed(tables: Tables, classes: np.ndarray, name: str) -> Attack:
     """The records whose class of several has one value only, which is their own; the guess: classes dealt at random.
 
-    A record that is alone in its class is no matter of homogeneity: who finds it knows its value.
+    A record that is alone in its class is no matter of homogeneity: who finds it knows its value. Nor is a class of one
+    person; where the schema names people, each of somebody's n records counts 1/n.
     """
     (before, after), _ = confidential_codes([data.columns[name] for data in tables.both], None, 5.0)
-    sizes, values = np.bincount(classes), after + 1
+    people, values = tables.original.people, after + 1
+    counts = np.ones(len(classes)) if people is None else row_shares(people)
+    kept = slice(None) if people is None else numbered([classes, values, people], len(classes))[1]
+    sizes, known = np.bincount(classes[kept]), np.bincount(values[kept])  # everybody once with each value
     pairs = np.unique(classes * (values.max() + 1) + values)
     single = (np.bincount(pairs // (values.max() + 1), minlength=len(sizes)) == 1) & (sizes > 1)
     own = (before == after) & (before >= 0)
-    alone = float((sizes == 1).sum()) / len(classes)  # which are alike for sure
-    guess = max(alike_by_chance(np.bincount(values), sizes) - alone, 0.0) * float(own.mean())
+    alone = float((sizes == 1).sum()) / int(sizes.sum())  # which are alike for sure
+    everybody = round(counts.sum())
+    guess = max(alike_by_chance(known, sizes) - alone, 0.0) * float(counts @ own) / everybody
     how = f"{name}, known of everybody in a class whose records all have the same."
     chances = (single[classes] & own).astype(float)
-    return Attack(Rate.of(float(chances.sum()), len(chances), guess), how, len(chances), chances)
+    return Attack(Rate.of(float(counts @ chances), everybody, guess), how, len(chances), chances)
 
 
 HOMOGENEITY = Attacker(
