@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("after", type=Path)
     parser.add_argument("cases", nargs="*")
     parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     before, after = given.before.resolve(), given.after.resolve()
     jobs = [*((file, case) for file, some in CASES.items() for case in some), *(("", case) for case in LINES)]
     ratios = []

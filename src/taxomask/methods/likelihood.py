@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..microdata import CategoricalColumn, Column
+from ..microdata.alike import places_of_both
 from ._transition import Transition
 
 __all__ = [
@@ -79,8 +80,8 @@ def unchanged(original: Column, released: Column) -> CodeEvidence:
     """The cell is released as it is. Both have one numbering of the categories."""
     if isinstance(original, CategoricalColumn) and isinstance(released, CategoricalColumn):
         return CodeEvidence(released.codes.astype(np.int32), original.codes.astype(np.int32))
-    both = np.unique(np.concatenate([released.numbers(), original.numbers()]), return_inverse=True)[1].astype(np.int32)
-    return CodeEvidence(both[: len(released)], both[len(released) :])
+    found, known = places_of_both(released, original)
+    return CodeEvidence(found.astype(np.int32), known.astype(np.int32))
 
 
 def grid(values: Float) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..engines import Engine
 from ..errors import SchemaError
 from ..microdata import Column, Microdata
-from ..microdata.alike import alike
+from ..microdata.alike import alike, places_of_both
 from ..microdata.coding import code
 from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
@@ -102,7 +102,7 @@ class KeptTables(Promise):
         both = {}
         for name in (*self.attributes, *self.within):
             pair = alike(original.columns[name], code(released, original.schema[name]).column)
-            both[name] = np.unique(np.concatenate([column.numbers() for column in pair]), return_inverse=True)[1]
+            both[name] = np.concatenate(places_of_both(*pair))
         cells = combined((both[name] for name in self.within), 2 * original.n)
         differ = 0
         for name in self.attributes:

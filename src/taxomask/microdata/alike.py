@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import DataError
 from .columns import CategoricalColumn, Column, ContinuousColumn, TaxonomicColumn
 
-__all__ = ["alike"]
+__all__ = ["alike", "places_of_both"]
 
 
 @overload
@@ -40,6 +41,16 @@ def alike(original: Column, released: Column) -> tuple[Column, Column]:
     numbers = {key: number for number, key in enumerate(_keys(wide))}
     recode = np.array([*(numbers[key] for key in _keys(released)), -1], dtype=np.int32)
     return wide, wide.with_codes(recode[released.codes])
+
+
+def places_of_both(first: Column, second: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The place of each value in the common order of two columns that are alike: equal values have the same one.
+
+    Missing ones come last, and have the same.
+    """
+    both = np.unique(np.concatenate([first.numbers(), second.numbers()]), return_inverse=True)[1]
+    places = both.astype(np.int64, copy=False)
+    return places[: len(first)], places[len(first) :]
 
 
 def _including(original: CategoricalColumn, released: CategoricalColumn) -> CategoricalColumn:

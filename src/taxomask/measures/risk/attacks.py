@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..._support.parameters import check_integer
 from ...errors import DataError
 from ...microdata import CategoricalColumn, Column, Kind, Microdata, TaxonomicColumn
+from ...microdata.alike import places_of_both
 from ...partition.nearest import Neighbours
 from ...records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
 from ..plain import Result
@@ -93,10 +94,7 @@ def reverse_mapping_attack(
 
 def _numbers(first: Column, second: Column) -> tuple[Whole, Whole]:
     """Two versions of a column as places in their common order, missing ones last."""
-    one, other = in_one_numbering(first, second)
-    both = np.concatenate([one.numbers(), other.numbers()])
-    numbers = np.unique(both, return_inverse=True)[1].astype(np.int64, copy=False)
-    return numbers[: len(one)], numbers[len(one) :]
+    return places_of_both(*in_one_numbering(first, second))
 
 
 @dataclass(frozen=True, eq=False)
