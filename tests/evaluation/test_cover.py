@@ -45,7 +45,7 @@ def test_the_verdict_by_hand() -> None:
         "The method's promises were checked on the protected table, and hold: at least k = 3 records share every "
         "combination of age, sex."
     )
-    assert risk.startswith("Of 100 records the only attacker that was tried (nearest record) finds ")
+    assert risk.startswith("Of 100 records the only attacker that was tried (“nearest record”) finds ")
     assert lost.startswith("What is lost most is age, with a loss of ")
     assert found["as_it_is"] == ["ward: other, wards are on the website"]
     assert (found["missing"], found["files"], found["practice"]) == (["purpose", "recipient"], [], "")

@@ -19,6 +19,10 @@ from .client import Server
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 PICTURES = os.environ.get("TAXOMASK_PICTURES")  # a folder, to make the pictures of the docs
 
+NARROW = """[...document.querySelectorAll("main td, main th")]
+  .filter((cell) => cell.checkVisibility() && cell.clientWidth < 72 && cell.clientHeight > 300)
+  .map((cell) => cell.innerText.slice(0, 60))"""
+
 
 def require() -> Any:
     """Playwright and the path of Chromium; the test is skipped where they are missing, unless in CI."""
@@ -76,7 +80,7 @@ def picture(page: Any, name: str, *, scrolled: bool = False, whole: bool = False
 
 
 def accessible(page: Any) -> list[str]:
-    """What axe finds wrong with the page, and whether it is wider than the window."""
+    """What axe finds wrong with the page, if it is wider than the window, and cells that are too narrow to read."""
     if not page.evaluate("'axe' in globalThis"):
         page.evaluate(AXE.read_text(encoding="utf-8") + "\n;0")
     rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
@@ -88,4 +92,5 @@ def accessible(page: Any) -> list[str]:
     ]
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
         wrong.append("the page is wider than the window")
+    wrong += [f"a cell is too narrow: {text}" for text in page.evaluate(NARROW)]
     return wrong

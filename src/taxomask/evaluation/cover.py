@@ -72,7 +72,7 @@ def _found(evaluation: Evaluation) -> str:
     kept = head["unchanged"]
     known = f" Nothing changed in {kept}: who knows that may find somebody without any attack." if kept else ""
     return (
-        f"Of 100 {unit} {who} ({ATTACKERS[head['attacker']].title}) finds {_percent(share.value)} (with 95 % "
+        f"Of 100 {unit} {who} (“{ATTACKERS[head['attacker']].title}”) finds {_percent(share.value)} (with 95 % "
         f"confidence {_percent(share.low)} to {_percent(share.high)}), where guessing finds "
         f"{_percent(share.baseline)}.{known}"
     )

@@ -236,11 +236,11 @@ def _where_looked(identifiers: Sequence[str], names: Sequence[str], groups: Sequ
         what += f" ({', '.join(groups)} only in those released as they are)"
     if not linked:
         return f"{what}, as whole values of text only, since records are not those of the original"
-    records = "these rows" if n <= SAMPLE else f"{SAMPLE:,} of them"
+    some = "" if n <= SAMPLE else f" (in {SAMPLE:,} rows)"
     return (
         f"{what}: in the same row as value, in a text or a list, whatever case, spaces, leading zeros and affixes, or "
-        f"+ c or × c; in {records} also for three of its digits or more, a word of it and common codes of it; and as "
-        "whole values of text in any row"
+        f"+ c or × c, for three of its digits or more, a word of it and common codes of it{some}; and as whole values "
+        "of text in any row"
     )
 
 
