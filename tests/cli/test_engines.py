@@ -1,4 +1,4 @@
-"""``taxomask protect --engine``: the same release from files as from memory, and folders in and out."""
+"""``--engine``: the same release and the same measures from files as from memory, and folders in and out."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import ATTRIBUTES, Run, write_plan
+from taxomask.engines import Engine
 from taxomask.methods.base import Check
 from taxomask.methods.promises import KAnonymity
 from taxomask.microdata.files import MANIFEST, read_table, write_table
@@ -230,3 +231,39 @@ def test_what_is_wrong_with_the_table_is_told_as_ever(run: Run, files: Path) -> 
     told = [run(*command, "--engine", engine) for engine in ("memory", "local")]
     assert told[0] == told[1]
     assert "05.csv: column 'remark' is not in all files of the folder." in told[0][2]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", "/"])
+@pytest.mark.parametrize("chunk", [4, 1 << 20])
+def test_the_same_measures_on_every_engine(
+    run: Run, files: Path, suffix: str, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the rows in another order, which the audit knows, and from several chunks as from one."""
+    monkeypatch.setattr(Engine, "chunk", chunk)
+    out = f"{files}/out{suffix}"
+    command = ("--plan", files / "plan.yaml")
+    made = run("protect", *command, f"{files}/data/", "--practice", "--seed", "5", "--quiet", "-o", out)
+    assert made == (0, "", "")
+    before = names(files)
+    found = []
+    for engine in ("memory", "local"):
+        page = files / f"{engine}.html"
+        code, text, _ = run("evaluate", f"{files}/data/", out, *command, "--json", "--engine", engine, "-o", page)
+        assert code == 0
+        found.append((text, page.read_text().partition("<body")[2]))
+    assert found[0] == found[1]
+    assert names(files) == before | {"memory.html", "local.html"}
+    assert json.loads(found[0][0])["headline"]["risk"] < 1
+    assert found[0][0] == run("evaluate", files / "table.csv", out, *command, "--json")[1]
+
+
+def test_what_is_wrong_with_a_table_to_measure_is_told_with_its_name(run: Run, files: Path) -> None:
+    table = read_table(files / "table.csv", text=True)
+    write_table(table.drop_columns(["age"]), files / "short.csv")
+    for engine in ("memory", "local"):
+        code, _, said = run(
+            "evaluate", files / "table.csv", files / "short.csv", "--plan", files / "plan.yaml", "--same-order",
+            "--engine", engine,
+        )  # fmt: skip
+        assert code == 2
+        assert "short.csv: the protected table has no column 'age'" in said.replace("\n", " ")

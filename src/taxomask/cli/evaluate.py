@@ -11,6 +11,7 @@ from ..errors import DataError
 from .files import check_free
 from .options import (
     Attackers,
+    EngineName,
     Household,
     Json,
     Outside,
@@ -19,6 +20,8 @@ from .options import (
     PopulationSize,
     Quiet,
     SamplingWeight,
+    Scheduler,
+    Workers,
     named,
 )
 from .show import attack_rows, print_analysis, print_figures, print_private_json, print_table, progress_bar
@@ -58,6 +61,9 @@ def evaluate(
             "for the custodian alone (call it risk.private.csv)."
         ),
     ] = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     everything: Annotated[bool, typer.Option("--all", help="Print every measure, not only what sums it up.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the report.")] = False,
     outside: Outside = False,
@@ -65,10 +71,9 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure the utility and the risk of a protected table against the original one."""
-    from ..evaluation import evaluate as measure
-    from ..microdata import Microdata
+    from ..evaluation import Known, check_analyses, check_attackers, evaluate_on
     from ..plan import Plan
-    from ..plan.run import naming, read_for
+    from ..plan.run import naming, two_tables
     from ..release.in_place import find_audit
     from ..release.places import audit_path
 
@@ -78,24 +83,24 @@ def evaluate(
     read = Plan.read(plan, outside=outside).counting(
         person=person, household=household, sampling_weight=sampling_weight, population_size=population_size
     )
-    source, before = read_for(read, original)
-    target, after = read_for(read, protected, safe_cells=read.output.escape_cells)
-    order, linked, method = None, not unlinked, None
-    if not same_order and not unlinked:
-        order, linked, method = _from_audit(
-            protected, audit or find_audit(audit_path(protected), protected), after.num_rows
-        )
-    with naming(source):
-        Microdata.from_frame(before, read.attributes)  # what is wrong here is not the fault of the protected table
-    with naming(target), progress_bar("Measuring", quiet=quiet or json) as progress:
-        how: dict[str, Any] = {"attackers": named(attackers) or read.attackers, "analyses": read.analyses}
-        found = measure(before, after, read.attributes, method, order=order, linked=linked, progress=progress, **how)
-    if output is not None:
-        found.to_html(output)
-    if records is not None:
-        _write_records(records, found)
-    if json:
-        return print_private_json(found.to_dict())
+    read = read.on(engine, scheduler=scheduler, workers=workers)
+    trying = check_attackers(named(attackers) or read.attackers)
+    with two_tables(read, original, protected) as (where, before, after, target):
+        order, linked, method = None, not unlinked, None
+        if not same_order and not unlinked:
+            order, linked, method = _from_audit(
+                protected, audit or find_audit(audit_path(protected), protected), after.frame.n
+            )
+        with naming(target), progress_bar("Measuring", quiet=quiet or json) as progress:
+            asked = check_analyses(read.analyses, before.schema)
+            known = Known(linked, method=method, attackers=trying, analyses=asked)
+            found = evaluate_on(where.telling(progress), before, after, known, order)
+        if output is not None:
+            found.to_html(output)
+        if records is not None:
+            _write_records(records, found)
+        if json:
+            return print_private_json(found.to_dict())
     if not quiet:
         print(f"{protected} against {original}")
         _print(found, everything=everything)

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "Attackers", "Household", "Json", "Outside", "Person", "PlanFile", "PopulationSize", "Quiet", "SamplingWeight",
-    "TableOfPlan", "named",
+    "Attackers", "EngineName", "Household", "Json", "Outside", "Person", "PlanFile", "PopulationSize", "Quiet",
+    "SamplingWeight", "Scheduler", "TableOfPlan", "Workers", "named",
 ]  # fmt: skip
 
 PlanFile = Annotated[Path, typer.Option("--plan", "-p", help="The plan, a YAML file; `taxomask inspect` drafts one.")]
@@ -39,6 +39,11 @@ TableOfPlan = Annotated[
 Outside = Annotated[
     bool, typer.Option("--outside", help="The plan may name files outside its folder, databases and clusters.")
 ]
+EngineName = Annotated[
+    str | None, typer.Option("--engine", help="Where the work is done: memory, local (from files) or dask (a cluster).")
+]
+Scheduler = Annotated[str | None, typer.Option(help="The address of a running Dask scheduler.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="How many jobs run at a time (local, dask).")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

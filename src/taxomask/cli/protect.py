@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Household, Json, Outside, Person, PlanFile, PopulationSize, Quiet, SamplingWeight, TableOfPlan
+from .options import (
+    EngineName,
+    Household,
+    Json,
+    Outside,
+    Person,
+    PlanFile,
+    PopulationSize,
+    Quiet,
+    SamplingWeight,
+    Scheduler,
+    TableOfPlan,
+    Workers,
+)
 from .show import print_facts, print_private_json, progress_bar
 
 if TYPE_CHECKING:
@@ -30,11 +43,9 @@ def protect(
     household: Household = None,
     sampling_weight: SamplingWeight = None,
     population_size: PopulationSize = None,
-    engine: Annotated[
-        str | None, typer.Option(help="Where the work is done: memory, local (from files) or dask (a cluster).")
-    ] = None,
-    scheduler: Annotated[str | None, typer.Option(help="The address of a running Dask scheduler.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="How many jobs run at a time (local, dask).")] = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite what exists.")] = False,
     practice: Annotated[
         bool, typer.Option("--practice", help="Not for release: a seed that can be guessed is accepted, and marked.")

@@ -30,7 +30,15 @@ __all__ = ["read_coded"]
 _INPUT = "input"
 
 
-def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str] = ()) -> Microdata:
+def read_coded(
+    where: str,
+    schema: Schema,
+    engine: Files,
+    *,
+    text: Sequence[str] = (),
+    safe_cells: bool = False,
+    beside: bool = False,
+) -> Microdata:
     """Code a table column by column; what is not Parquet is copied into the scratch folder as Parquet first.
 
     Parameters
@@ -43,8 +51,12 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
         Where the columns are kept, and who does the work.
     text
         Columns of CSV files to keep as text.
+    safe_cells
+        Whether cells of CSV files have a mark before what a spreadsheet would run; see `open_table`.
+    beside
+        Whether it is read beside another table, whose schema is known to workers already.
     """
-    source, given = _as_parquet(where, engine, text)
+    source, given = _as_parquet(where, engine, text, safe_cells=safe_cells, name="beside" if beside else _INPUT)
     if not source.n:
         raise DataError(f"{source.where} has columns but no rows.", hint="Check that it is complete.")
     frame = given.frame(source, empty=True)
@@ -54,7 +66,8 @@ def read_coded(where: str, schema: Schema, engine: Files, *, text: Sequence[str]
             made_from_frame, given.frame(source), made_from, missing, what="making a taxonomy"
         )
     )
-    engine.scratch.introduce(schema)
+    if not beside:
+        engine.scratch.introduce(schema)
     described = [one for one in schema.values() if one.kind is not None and one.role != Role.IDENTIFIER]
     coded = coded_on(engine, given.frame(source), described)
     dropped = [one.dropped for one in coded if one.dropped is not None]
@@ -137,21 +150,25 @@ def _opened(given: _Given) -> Source:
     return given.open()
 
 
-def _as_parquet(where: str, engine: Files, text: Sequence[str]) -> tuple[Source, _Given]:
-    """The table in Parquet files."""
-    source = open_table(where, text=text)
+def _as_parquet(
+    where: str, engine: Files, text: Sequence[str], *, safe_cells: bool, name: str
+) -> tuple[Source, _Given]:
+    """The table in Parquet files; copies are in a folder of this name."""
+    source = open_table(where, text=text, safe_cells=safe_cells)
     if source.columnar:
         return source, _Given(str(Path(where).resolve()))
     scratch = engine.scratch
     folder, large = str(scratch.folder), scratch.large
     if is_address(where):  # here, as workers need not know the way and the password
-        copies = [_copy(_Piece(where, tuple(text)), folder, large, 0)]
+        copies = [_copy(_Piece(where, tuple(text), safe_cells), folder, large, f"{name}/0.parquet")]
     else:
         pieces = source.pieces if isinstance(source, Folder) else (source,)
         types = source.schema if isinstance(source, Folder) else None
-        one = [_Piece(str(Path(piece.where).resolve()), tuple(text), types) for piece in pieces]
-        copies = engine.map(_copy, [(piece, folder, large, place) for place, piece in enumerate(one)], "reading")
-    given = _Given(str(scratch.path(_INPUT).resolve()), tuple(copies))
+        one = [_Piece(str(Path(piece.where).resolve()), tuple(text), safe_cells, types) for piece in pieces]
+        places = [f"{name}/{place:06}.parquet" for place in range(len(one))]
+        items = [(piece, folder, large, place) for piece, place in zip(one, places, strict=True)]
+        copies = engine.map(_copy, items, "reading")
+    given = _Given(str(scratch.path(name).resolve()), tuple(copies))
     return given.open(), given
 
 
@@ -161,20 +178,21 @@ class _Piece:
 
     where: str
     text: tuple[str, ...]
+    safe_cells: bool = False
     types: Any = None
 
     def batches(self) -> Any:
         import pyarrow as pa
 
         if self.types is None:
-            return open_table(self.where, text=self.text).batches()
+            return open_table(self.where, text=self.text, safe_cells=self.safe_cells).batches()
         texts = [field.name for field in self.types if pa.types.is_string(field.type)]
-        return in_types(open_table(self.where, text=texts), self.types)
+        return in_types(open_table(self.where, text=texts, safe_cells=self.safe_cells), self.types)
 
 
-def _copy(piece: _Piece, folder: str, large: int, place: int) -> tuple[str, int]:
+def _copy(piece: _Piece, folder: str, large: int, name: str) -> tuple[str, int]:
     """Copy a table as Parquet; the file and its checksum."""
-    scratch, name = Scratch.at(folder, large), f"{_INPUT}/{place:06}.parquet"
+    scratch = Scratch.at(folder, large)
     with scratch.writing(name) as part:
         write_table(piece.batches(), part, name="part.parquet", force=True)
         return str(scratch.path(name)), _checksum(part)

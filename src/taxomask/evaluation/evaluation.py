@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -33,7 +33,8 @@ from .headline import HEADLINE, Summary, disclosure_risk, summed_up
 from .records_at_risk import RecordsAtRisk, records_at_risk
 
 __all__ = [
-    "Evaluation", "Known", "Risk", "Summary", "check_analyses", "check_attackers", "evaluate", "measured", "summary",
+    "Evaluation", "Known", "Risk", "Summary", "check_analyses", "check_attackers", "evaluate", "evaluate_on",
+    "measured", "released_schema", "summary",
 ]  # fmt: skip
 
 LARGEST = 1e70
@@ -213,10 +214,21 @@ def evaluate(
     """
     before = Microdata.from_frame(original, schema)
     schema = before.schema  # a taxonomy that is made from the table is made from the original one
-    after = Microdata.from_frame(protected, _released(schema, Frame(protected)))
+    after = Microdata.from_frame(protected, released_schema(schema, Frame(protected).names))
+    others = None if control is None else Microdata.from_frame(control, released_schema(schema, Frame(control).names))
+    asked = check_analyses(analyses, schema)
+    known = Known(linked, others, weights, method, check_attackers(attackers), seed or 0, asked)
+    rows = None if order is None else np.asarray(order, dtype=np.int64)
+    return evaluate_on(Memory().telling(progress), before, after, known, rows)
+
+
+def evaluate_on(
+    engine: Engine, before: Microdata, after: Microdata, known: Known, order: NDArray[np.int64] | None = None
+) -> Evaluation:
+    """The same of coded tables, wherever they lie."""
+    linked, method = known.linked, known.method
     if order is not None:
-        after = _in_order(after, np.asarray(order, dtype=np.int64))
-    others = None if control is None else Microdata.from_frame(control, _released(schema, Frame(control)))
+        after = _in_order(engine, after, order)
     if linked and before.n != after.n:
         raise DataError(
             f"the original table has {before.n:,} records and the protected one {after.n:,}, so that they cannot be "
@@ -226,10 +238,8 @@ def evaluate(
         )
     if linked:
         after = after.owned_as(before)
-    names = method.protects(before) if method is not None else _differing(before, after) if linked else ()
-    asked = check_analyses(analyses, schema)
-    known = Known(linked, others, weights, method, check_attackers(attackers), seed or 0, asked)
-    return measured(before, after, names, known, engine=Memory().telling(progress))
+    names = method.protects(before) if method is not None else _differing(engine, before, after) if linked else ()
+    return measured(before, after, names, known, engine=engine)
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,10 +368,15 @@ def _tables(
     )
 
 
-def _differing(original: Microdata, released: Microdata) -> tuple[str, ...]:
+def _differing(engine: Engine, original: Microdata, released: Microdata) -> tuple[str, ...]:
     """The columns in which some record has another value than before."""
-    columns = side_by_side(original, released, linked=True)
-    return tuple(name for name, pair in columns.items() if not same_values(*pair))
+    names = [name for name in original.columns if name in released.columns]
+    same = engine.map(_same, [(original.columns[name], released.columns[name]) for name in names], "comparing")
+    return tuple(name for name, kept in zip(names, same, strict=True) if not kept)
+
+
+def _same(original: Column, released: Column) -> bool:
+    return same_values(*alike(original, released))
 
 
 def _in_papers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -390,23 +405,23 @@ def _check_size(column: Column) -> None:
         )
 
 
-def _released(schema: Schema, frame: Frame) -> Schema:
-    """The schema of a table without identifiers."""
-    absent = [name for name, one in schema.items() if one.role != Role.IDENTIFIER and name not in frame.names]
+def released_schema(schema: Schema, columns: Sequence[str]) -> Schema:
+    """The schema of a table with these columns, which may be without identifiers."""
+    absent = [name for name, one in schema.items() if one.role != Role.IDENTIFIER and name not in columns]
     if absent:
         raise SchemaError(
             f"the protected table has no column {', '.join(map(repr, absent))}.",
             hint="Compare a table with all columns that are not identifiers.",
         )
-    return schema.of(one for name, one in schema.items() if name in frame.names)
+    return schema.of(one for name, one in schema.items() if name in columns)
 
 
-def _in_order(data: Microdata, order: NDArray[np.int64]) -> Microdata:
+def _in_order(engine: Engine, data: Microdata, order: NDArray[np.int64]) -> Microdata:
+    """A table whose row i is moved to row order[i]. Nobody is said to own its records."""
     if not np.array_equal(np.sort(order), np.arange(data.n)):
         raise DataError(f"order is not an order of the {data.n:,} rows.", hint="Pass each row number once, from 0.")
-    inverse = np.empty(data.n, dtype=np.int64)
-    inverse[order] = np.arange(data.n)
-    return data.take(inverse)
+    columns = {name: engine.move(column, order, what="comparing") for name, column in data.columns.items()}
+    return replace(data.owned_as(None), columns=columns, rows=engine.move(data.rows, order, what="comparing"))
 
 
 def _flat(value: Any, place: str = "") -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 from ..comparison import compared_before
 from ..engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Told, Workers, read_coded
 from ..errors import DataError, PlanError, PromiseError, SchemaError
-from ..evaluation import Evaluation, check_analyses, learns_most
+from ..evaluation import Evaluation, check_analyses, learns_most, released_schema
 from ..methods import Check, Method
 from ..methods.missing_permutation import with_missing_cells
 from ..microdata import Column, Microdata
@@ -28,7 +28,7 @@ from ..release.randomness import check_secret
 from ..release.write import Options, write
 from .plan import EngineChoice, Limits, Plan
 
-__all__ = ["Outcome", "naming", "open_for", "open_workers", "read_for", "run"]
+__all__ = ["Outcome", "naming", "open_for", "open_workers", "read_for", "run", "two_tables"]
 
 
 @dataclass(frozen=True)
@@ -176,6 +176,34 @@ def _table(
         with naming(source):
             coded = read_coded(where, plan.attributes, engine, text=texts)
         yield source, engine, coded
+
+
+@contextmanager
+def two_tables(plan: Plan, original: str, protected: str) -> Iterator[tuple[Engine, Microdata, Microdata, Source]]:
+    """The table of a plan and the protected one, coded, on the engine that the plan names; and where the second is."""
+    if plan.engine.name == "memory":
+        source, table = read_for(plan, original)
+        target, other = read_for(plan, protected, safe_cells=plan.output.escape_cells)
+        with naming(source):
+            before = Microdata.from_frame(table, plan.attributes)
+        with naming(target):
+            after = Microdata.from_frame(other, released_schema(before.schema, target.names))
+        yield Memory(), before, after, target
+        return
+    source, target = open_for(plan, original), open_for(plan, protected, safe_cells=plan.output.escape_cells)
+    scratch = plan.engine.scratch and plan.located(plan.engine.scratch)
+    beside = Path(scratch or ("." if is_address(protected) else Path(protected).parent)) / "taxomask"
+    with open_workers(plan.engine) as workers, Scratch.temporary(beside) as folder:
+        engine = Files(workers, folder)
+        with naming(source):
+            where, texts = _located(plan, original)
+            before = read_coded(where, plan.attributes, engine, text=texts)
+        with naming(target):
+            schema = released_schema(before.schema, target.names)
+            where, texts = _located(plan, protected)
+            safe = plan.output.escape_cells
+            after = read_coded(where, schema, engine, text=texts, safe_cells=safe, beside=True)
+        yield engine, before, after, target
 
 
 def open_workers(choice: EngineChoice) -> Workers:
