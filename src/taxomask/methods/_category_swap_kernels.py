@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._support.compiling import kernel, makes_no_array
-from ._swap_kernels import FREE, any_free, category_at, draw, how_many, take
+from ._swap_kernels import FREE, any_free, category_at, draw, take, to_choose_from
 
 _TRIES = 24
 _MOST_LEVELS = 1 << 15
@@ -108,10 +108,10 @@ def _closest(free, counts, start, row, border, state):
         inside += counts[row[i] & CATEGORY]
     for i in range(border[0], border[1]):
         tied += counts[row[i] & CATEGORY]
-    choice = inside + how_many(border[2], tied, border[3], state)
+    choice, is_inside = to_choose_from(inside, border[2], tied, border[3], state)
     if choice == 0:
         return np.int64(-1), choice
-    if draw(state, choice) < inside:
+    if is_inside:
         return _pick(free, counts, start, row, np.int64(0), inside, state), choice
     return _pick(free, counts, start, row, border[0], tied, state), choice
 

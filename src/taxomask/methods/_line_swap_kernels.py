@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._support.compiling import makes_no_array
-from ._swap_kernels import FREE, category_at, draw, free_before, free_between, how_many, nth_free, take
+from ._swap_kernels import FREE, category_at, draw, free_before, free_between, nth_free, take, to_choose_from
 
 
 @makes_no_array()
@@ -83,10 +83,10 @@ def _closest(free, values, start, codes, place, k, state):
     inside, on_left, on_right = (
         free_between(free, first, stop), free_between(free, left, first), free_between(free, stop, right)
     )  # fmt: skip
-    choice = inside + how_many(total, on_left + on_right, taken, state)
+    choice, is_inside = to_choose_from(inside, total, on_left + on_right, taken, state)
     if choice == 0:
         return np.int64(-1), choice
-    if draw(state, choice) < inside:
+    if is_inside:
         return nth_free(free, free_before(free, first) + draw(state, inside)), choice
     j = draw(state, on_left + on_right)
     return nth_free(free, free_before(free, left) + (j if j < on_left else j + inside)), choice

@@ -114,6 +114,16 @@ def how_many(total, marked, taken, state):
 
 
 @makes_no_array()
+def to_choose_from(inside, total, tied, taken, state):
+    """How many free values an interval has, and whether one inside it is drawn; else one at its border, if any.
+
+    The interval takes some of all that are tied at its border, which of them is drawn afresh.
+    """
+    choice = inside + how_many(total, tied, taken, state)
+    return choice, choice > 0 and draw(state, choice) < inside
+
+
+@makes_no_array()
 def ones(word):
     """How many bits of a word are set."""
     word = word - ((word >> _S1) & _M1)

@@ -110,11 +110,12 @@ class Shuffling(Method):
             count = int(unknown.sum()) // 2
             notes.append(f"{count:,} rank correlations are not known (too few records with both values): taken as 0.")
             r[unknown] = 0.0
-        corrected = self.ties == "corrected"
-        fidelity = [_sorted_fidelity(engine, one) if corrected else 1.0 for one in ranks[: len(names)]]
+        tied = {one.m for one in ranks if one.tied} if self.ties == "corrected" else set()
+        untied = {m: _Untied.of(engine, m) for m in tied}
+        fidelity = [_sorted_fidelity(engine, one, untied.get(one.m)) for one in ranks[: len(names)]]
         scores = []
         for one in ranks[len(names) :]:
-            score, close = _scored(engine, one, corrected)
+            score, close = _scored(engine, one, untied.get(one.m))
             scores.append(score)
             fidelity.append(close)
         r = np.clip(r / np.outer(fidelity, fidelity), -1, 1)
@@ -218,28 +219,38 @@ def _indicators(places: NDArray[np.int32], categories: int) -> list[NDArray[np.i
 # --------------------------------------------------------------------------------------- scores, and ties
 
 
-def _scored(engine: Engine, column: Ranked, corrected: bool) -> tuple[Float, float]:
-    """The scores of a given column, stretched if that is asked for, and how closely ranks follow them."""
+@dataclass(frozen=True, eq=False)
+class _Untied:
+    """Different values: their scores in order, and the sums of these with their ranks."""
+
+    scores: Float
+    sums: Float
+
+    @classmethod
+    def of(cls, engine: Engine, m: int) -> _Untied:
+        scores = engine.each(_scores_of_different, [range(m)], m, what="scoring")
+        return cls(scores, engine.fold(_sums_of_different, np.add, [range(m), scores], m, what="scoring"))
+
+
+def _scored(engine: Engine, column: Ranked, untied: _Untied | None) -> tuple[Float, float]:
+    """The scores of a given column, stretched to those without ties, and how closely ranks follow them."""
     scores: Float = engine.each(normal_scores, [column.ranks], column.m, what="scoring")
-    if not (corrected and column.tied):
+    if untied is None or not column.tied:
         return scores, 1.0
     found = engine.fold(_sums, np.add, [column.ranks, scores], what="scoring")
-    different = engine.fold(_of_different, np.add, [range(column.m)], column.m, what="scoring")
-    stretch = np.sqrt(different[2] / found[2])
-    return engine.each(_stretched, [scores], stretch, what="scoring"), _correlation(found) / _correlation(different)
+    stretch = np.sqrt(untied.sums[2] / found[2])
+    return engine.each(_stretched, [scores], stretch, what="scoring"), _correlation(found) / _correlation(untied.sums)
 
 
-def _sorted_fidelity(engine: Engine, column: Ranked) -> float:
+def _sorted_fidelity(engine: Engine, column: Ranked, untied: _Untied | None) -> float:
     """How closely the ranks follow a normal variable that the values are sorted by; 1 without ties."""
-    if not column.tied:
+    if untied is None or not column.tied:
         return 1.0
     present = column.ranks
     if column.present is not None:
         present = engine.each(_known, [column.ranks, column.present], what="scoring")
-    in_order = engine.sort(present, "scoring")
-    found = engine.fold(_of_sorted, np.add, [in_order, range(column.m)], column.m, what="scoring")
-    different = engine.fold(_of_different, np.add, [range(column.m)], column.m, what="scoring")
-    return _correlation(found) / _correlation(different)
+    found = engine.fold(_sums, np.add, [engine.sort(present, "scoring"), untied.scores], what="scoring")
+    return _correlation(found) / _correlation(untied.sums)
 
 
 def _known(ranks: Float, present: NDArray[np.bool_]) -> Float:
@@ -250,15 +261,12 @@ def _stretched(scores: Float, factor: float) -> Float:
     return scores * factor
 
 
-def _of_different(rows: range, m: int) -> Float:
-    """The sums for the ranks and scores of m different values."""
-    ranks = _different(rows, m)
-    return _sums(ranks, normal_scores(ranks, m))
+def _scores_of_different(rows: range, m: int) -> Float:
+    return normal_scores(_different(rows, m), m)
 
 
-def _of_sorted(ranks: Float, rows: range, m: int) -> Float:
-    """The sums for ranks with ties, and the scores of different values in the same order."""
-    return _sums(ranks, normal_scores(_different(rows, m), m))
+def _sums_of_different(rows: range, scores: Float, m: int) -> Float:
+    return _sums(_different(rows, m), scores)
 
 
 def _different(rows: range, m: int) -> Float:
