@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import taxomask as tm
+from taxomask.engines import Engine, Files, Memory, Scratch, Threads
 from taxomask.methods import Masked, rounding
+from taxomask.methods._kept import OriginalOrMissing
+from taxomask.microdata.frames import Frame
 
 from .conftest import released
 
@@ -87,3 +91,33 @@ def test_bad_input_is_an_error(discharges: pa.Table, discharge_schema: tm.Schema
             tm.protect(discharges, discharge_schema, method)
     empty = pa.table({"x": pa.array([None], pa.float64())})
     assert tm.protect(empty, X, tm.Rounding(5, random=True)).data["x"].null_count == 1
+
+
+def test_a_long_table_is_rounded_and_checked_in_chunks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whatever the length of a chunk, the same numbers; and one that is no multiple is found wherever it stands."""
+    values = np.random.default_rng(3).normal(0, 40, 50)
+    values[7] = np.nan
+    data, method = tm.Microdata.from_frame(pa.table({"x": values}), X), tm.Rounding(2.5)
+    expected = method.mask(data, np.random.default_rng(0)).data.columns["x"].cells
+    monkeypatch.setattr(Engine, "chunk", 16)
+    with Threads(workers=1) as workers, Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        for engine in (Memory(), Files(workers, scratch)):
+            masked = method.mask_on(engine, data, np.random.default_rng(0))
+            assert np.array_equal(masked.data.columns["x"].cells, expected, equal_nan=True)
+            _, multiples = method.promises(data)
+            assert multiples.check_on(engine, data, Frame(masked.data.to_frame()), masked).holds
+            wrong = np.where(np.arange(50) == 33, 1.0, expected)
+            found = multiples.check_on(engine, data, Frame(pa.table({"x": wrong})), masked)
+            assert (found.holds, found.found) == (False, "1 are not")
+
+
+def test_values_that_were_emptied_are_looked_at_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.arange(50.0)
+    data = tm.Microdata.from_frame(pa.table({"x": values}), X)
+    monkeypatch.setattr(Engine, "chunk", 16)
+    emptied = np.where(np.arange(50) % 5 == 0, np.nan, values)
+    promise, masked = OriginalOrMissing(("x",)), Masked(data)
+    assert promise.check_on(Memory(), data, Frame(pa.table({"x": pa.array(emptied, from_pandas=True)})), masked).holds
+    emptied[41] = 3.0
+    found = promise.check_on(Memory(), data, Frame(pa.table({"x": pa.array(emptied, from_pandas=True)})), masked)
+    assert (found.holds, found.found) == (False, "1 differ")

@@ -62,10 +62,18 @@ class OriginalOrMissing(Promise):
         return self.attributes
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        changed = 0
-        for name in self.attributes:
-            before, after = original.columns[name], released_column(released, original, name)
-            changed += int((differs(before, after) & ~after.missing).sum())
+        columns = [(original.columns[name], released_column(released, original, name)) for name in self.attributes]
+        return self._checked(sum(_other_value(*both) for both in columns))
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        if released.n != original.n:
+            return super().check_on(engine, original, released, masked)
+        columns = [(original.columns[name], released_on(engine, released, original, name)) for name in self.attributes]
+        return self._checked(sum(engine.fold(_other_value, add, both, what="checking") for both in columns))
+
+    def _checked(self, changed: int) -> Check:
         return Check(
             f"every cell of {', '.join(self.attributes)} is missing or as in the original",
             changed == 0,
@@ -81,6 +89,11 @@ def released_column(released: Frame, original: Microdata, name: str) -> Column:
 def released_on(engine: Engine, released: Frame, original: Microdata, name: str) -> Column:
     """The same, wherever it lies; in chunks where that can be done."""
     return coded_on(engine, released, [original.schema[name]], dictionaries=True)[0].column
+
+
+def _other_value(before: Column, after: Column) -> int:
+    """How many cells hold a value that is not the original one."""
+    return int((differs(before, after) & ~after.missing).sum())
 
 
 def missing_elsewhere(before: Column, after: Column) -> int:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import add
 from typing import Annotated
 
 import numpy as np
@@ -9,12 +10,13 @@ from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
 from .._support.parameters import Slider
+from ..engines import Engine
 from ..errors import PlanError
-from ..microdata import Column, Kind, Microdata
+from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ..microdata.resolution import Resolution, decimals_of
 from ._attributes import each, is_short
-from ._kept import MissingStays, released_column
+from ._kept import MissingStays, released_column, released_on
 from .base import Check, Masked, Method, Progress, Promise
 
 __all__ = ["KeptTotal", "Multiples", "Rounding"]
@@ -67,14 +69,21 @@ class Rounding(Method):
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         columns = {}
         for name, base in self._bases(data).items():
-            column = data.continuous(name)
-            times = _in_bases(column.values, base)
-            if self.random:
-                present = rng.permutation(np.flatnonzero(~column.missing))
-                times[present] = _up_or_down(times[present], rng)
-            rounded = _times(np.rint(times), base)
-            columns[name] = column.with_values(np.where(np.abs(times) < _FINE, rounded, column.values))
+            columns[name] = _rounded(data.continuous(name), base, rng if self.random else None)
         return Masked(data.replace(columns))
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        if self.random or data.n <= engine.chunk:  # to keep the total, all numbers are looked at together
+            return super().mask_on(engine, data, rng)
+        bases = self._bases(data)
+        return Masked(
+            data.replace(
+                {
+                    name: engine.each(_rounded, [data.columns[name]], base, what="rounding", main=True)
+                    for name, base in bases.items()
+                }
+            )
+        )
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         bases = self._bases(data)
@@ -116,17 +125,17 @@ class Multiples(Promise):
         return (self.attribute,)
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        values = _present(released_column(released, original, self.attribute))
-        times = _in_bases(values, self.base)
-        # A number cannot be nearer to a decimal multiple than its last bits.
-        bits = 1e-6 if is_short(released, self.attribute) else 1e-12
-        away = np.abs(values - _times(np.rint(times), self.base)) > bits * np.abs(values)
-        away &= np.abs(times) < _FINE
-        return Check(
-            f"every number of {self.attribute} is a multiple of {self.base:g}",
-            not away.any(),
-            f"{away.sum():,} are not",
-        )
+        column = released_column(released, original, self.attribute)
+        return self._checked(_away(column, self.base, short=is_short(released, self.attribute)))
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        column, short = released_on(engine, released, original, self.attribute), is_short(released, self.attribute)
+        return self._checked(engine.fold(_away, add, [column], self.base, short, what="checking"))
+
+    def _checked(self, away: int) -> Check:
+        return Check(f"every number of {self.attribute} is a multiple of {self.base:g}", not away, f"{away:,} are not")
 
 
 @dataclass(frozen=True)
@@ -147,6 +156,24 @@ class KeptTotal(Promise):
             bool(difference <= self.base + slack),
             f"by {difference:g}",
         )
+
+
+def _rounded(column: ContinuousColumn, base: float, rng: np.random.Generator | None = None) -> ContinuousColumn:
+    """Numbers as multiples of a base, the nearest ones, or with a generator one of the two neighbours at random."""
+    times = _in_bases(column.values, base)
+    if rng is not None:
+        present = rng.permutation(np.flatnonzero(~column.missing))
+        times[present] = _up_or_down(times[present], rng)
+    rounded = _times(np.rint(times), base)
+    return column.with_values(np.where(np.abs(times) < _FINE, rounded, column.values))
+
+
+def _away(column: Column, base: float, short: bool) -> int:
+    """How many numbers are no multiples. One cannot be nearer to a decimal multiple than its last bits."""
+    values, bits = _present(column), 1e-6 if short else 1e-12
+    times = _in_bases(values, base)
+    away = np.abs(values - _times(np.rint(times), base)) > bits * np.abs(values)
+    return int((away & (np.abs(times) < _FINE)).sum())
 
 
 def _in_bases(values: Float, base: float) -> Float:
