@@ -18,7 +18,7 @@ import pyarrow as pa
 
 import taxomask as tm
 from measuring import run, timed
-from taxomask.partition import mdav
+from taxomask.partition import least_loss, mdav
 from taxomask.partition.refine import refine
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
@@ -60,6 +60,7 @@ def casc(name: str, k: int) -> dict[str, Any]:
         "default %": figure(better.loss_after / unit),
         "at most": TARGETS[name][k][0],
         "default s": longer,
+        "no less than %": figure(least_loss(space.arrays[0], k) / unit),
     }
     if "REFINEMENT_LONG" in os.environ:
         best, longest = timed(lambda: refine(space, groups, k, steps=LONG, rng=np.random.default_rng(0)))
