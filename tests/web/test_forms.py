@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from taxomask._support.parameters import declared
+from taxomask.comparison import default_grid
 from taxomask.methods import METHODS
+from taxomask.microdata import Attribute, Schema
 from taxomask.plan import make_method
 from taxomask.taxonomy.distances import DISTANCES
 from taxomask.web.forms import methods
@@ -72,3 +74,14 @@ def fresh(name: str) -> dict[str, Any]:
 
 def test_the_page_knows_the_distances() -> None:
     assert list_methods(lambda *_: None)["distances"] == list(DISTANCES)
+
+
+def test_the_page_compares_first_what_a_draft_lists() -> None:
+    schema = Schema(
+        [
+            Attribute("age", role="quasi_identifier", kind="continuous"),
+            Attribute("pay", role="confidential", kind="continuous"),
+        ]
+    )
+    first = list_methods(lambda *_: None)["compared"]
+    assert [*first["quasi_identifier"], *first["confidential"]] == default_grid(schema)

@@ -7,11 +7,13 @@ from math import floor
 from typing import Any, Literal, get_args
 
 from .._support.parameters import Option, Parameter, declared
+from ..comparison import default_grid
 from ..measures.analyses import ANALYSES, Analysis
 from ..measures.risk import ATTACKERS
 from ..methods import METHODS, Method
+from ..microdata import Attribute, Kind, Role, Schema
 
-__all__ = ["analyses", "attackers", "methods"]
+__all__ = ["analyses", "attackers", "compared", "methods"]
 
 
 def methods() -> list[dict[str, Any]]:
@@ -25,6 +27,12 @@ def methods() -> list[dict[str, Any]]:
         }
         for kind in METHODS.values()
     ]
+
+
+def compared() -> dict[str, list[dict[str, Any]]]:
+    """What is compared first where a table has columns of a role, as in the draft of a plan."""
+    roles = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
+    return {role: default_grid(Schema([Attribute("any", role=role, kind=Kind.CONTINUOUS)])) for role in roles}
 
 
 def analyses() -> list[dict[str, Any]]:

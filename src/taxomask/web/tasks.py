@@ -29,7 +29,7 @@ from .beside import side_by_side
 from .describing import concepts, cover, describe, taxonomy_of
 from .editing import edited
 from .fitting import fitting
-from .forms import analyses, attackers, methods
+from .forms import analyses, attackers, compared, methods
 from .plans import opened_plan, table_of_plan
 from .worker import Report
 
@@ -135,7 +135,8 @@ def check_plan(report: Report, content: dict[str, Any], folder: Path) -> dict[st
 def list_methods(report: Report) -> dict[str, Any]:
     suffixes = [one.suffixes[0] for one in FORMATS if one.write is not None and one.suffixes[0].startswith(".")]
     names = {"taxonomies": list(builtin.names()), "distances": list(DISTANCES)}
-    return {"methods": methods(), "formats": suffixes, **names, "analyses": analyses(), "attackers": attackers()}
+    known = {"methods": methods(), "compared": compared(), "analyses": analyses(), "attackers": attackers()}
+    return {**known, "formats": suffixes, **names}
 
 
 def fit_methods(report: Report, content: dict[str, Any], folder: Path, entries: list[Any]) -> list[dict[str, Any]]:

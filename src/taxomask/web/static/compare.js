@@ -6,18 +6,26 @@ import { changed, follow, go, latest, problem, startJob, state } from "./app.js"
 import { described, fresh } from "./forms.js";
 import { watch } from "./progress.js";
 
+// What a draft of a plan compares for these roles is ticked; all others can be.
 function proposed() {
   const has = (role) => state.draft.attributes.some((one) => one.role === role);
-  const first = [...(has("quasi_identifier") ? ["microaggregation", "micro_hybrid", "group_permutation", "generalisation", "rank_swapping"] : []), ...(has("confidential") ? ["shuffling"] : [])];
-  const rows = state.methods.methods.filter((one) => !["pipeline", "reverse_mapping"].includes(one.name)).map((one) => {
-    const start = fresh(one.name);
-    const tried = one.parameters.filter((parameter) => parameter.tries.length > 1);
-    const parameter = tried.find((other) => other.name in start) || tried[0];
-    return { name: one.name, on: first.includes(one.name), parameter: parameter?.name || "", values: parameter?.tries.join(", ") || "" };
+  const first = Object.entries(state.methods.compared).filter(([role]) => has(role)).flatMap(([, entries]) => entries);
+  const alone = state.methods.methods.filter((one) => !one.parameters.some((parameter) => ["method", "methods"].includes(parameter.control)));
+  return alone.flatMap((one) => {
+    const entries = first.filter((entry) => entry.name === one.name);
+    return entries.length ? entries.map((entry) => tried(one, entry)) : [tried(one, null)];
   });
-  const plain = rows.findIndex((row) => row.name === "microaggregation");
-  rows.splice(plain + 1, 0, { ...rows[plain], title: "Microaggregation, refined", about: "The same with groups that are searched longer: they lose less.", values: "5, 10", with: { algorithm: "refined", steps: 100000 } });
-  return rows;
+}
+
+// A row of the grid: a method, the parameter whose values are tried, and what else is set.
+function tried(method, entry) {
+  const start = fresh(method.name);
+  const several = method.parameters.filter((one) => one.tries.length > 1);
+  const parameter = several.find((one) => one.name in start) || several[0];
+  const { name: _, vary, [parameter?.name]: __, ...more } = entry || {};
+  const title = [words(method.name), ...Object.values(more).filter((value) => typeof value === "string")].join(", ");
+  const values = vary?.[parameter?.name] || parameter?.tries || [];
+  return { name: method.name, title, on: Boolean(entry), parameter: parameter?.name || "", values: values.join(", "), with: more };
 }
 
 const grid = (rows) => rows.filter((row) => row.on).map((row) => {
