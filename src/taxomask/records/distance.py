@@ -207,7 +207,13 @@ class RecordDistance:
         coded = [term for term in self.terms if isinstance(term, TableTerm | EqualityTerm)]
         tables = [term.table if isinstance(term, TableTerm) else np.zeros((0, 0)) for term in coded]
         start = np.cumsum([0, *(table.size for table in tables)], dtype=np.int64)
-        flat = np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])
+        filled = [table for table in tables if table.size]
+        if len(filled) == 1 and filled[0].flags.c_contiguous and filled[0].flags.writeable:
+            flat = filled[0].reshape(
+                -1
+            )  # as it is: a copy of a large one for every few records takes longer than they do
+        else:
+            flat = np.concatenate([np.zeros(0), *(table.ravel() for table in filled)])
         return flat, start[:-1], np.array([len(table) for table in tables], dtype=np.int64)
 
 
