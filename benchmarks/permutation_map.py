@@ -34,9 +34,11 @@ share that the nearest released record, by the record distance, gives away. *Los
 (distance correlations) as in [Measures](measures.md).
 
 - The same distance is not the same protection: what counts is whether the columns of a record are moved together.
-  Individual ranking and PRAM of one column move little, and the columns together give most records away.
+  Individual ranking, top and bottom coding and PRAM of one column move little, and the columns together give most
+  records away.
 - Methods whose groups or classes have at least k records bound what is found by 1/k on average, at whatever distance:
-  microaggregation, group permutation, reverse mapping of microaggregation, generalisation. The others do not.
+  microaggregation, group permutation, reverse mapping of microaggregation, generalisation, suppression (whose distance
+  is that of the cells which are left). The others do not.
 - Of these, group permutation keeps the distance correlations best, for more loss than microaggregation and less than
   reverse mapping.
 """
@@ -66,6 +68,19 @@ def methods() -> dict[str, tm.Method]:
         "PRAM of the diagnosis, 80 % kept": tm.Pram(0.8),
         "rounding to 5 and recoding to level 4": tm.Pipeline([tm.Rounding(5), tm.Recoding(4)]),
         "generalisation, k = 5": tm.Generalisation(5),
+        "semantic noise, ε = 32": tm.SemanticNoise(32, domain={"age_years": [0, 120, 1], "care_days": [0, 365, 1]}),
+        "multiplicative noise 0.3 and PRAM, 60 % kept": tm.Pipeline(
+            [tm.MultiplicativeNoise(0.3, attributes=NUMBERS), tm.Pram(0.6)]
+        ),
+        "numerical and distributional swapping, 5 %": tm.Pipeline(
+            [tm.NumericalSwapping(p=5, attributes=NUMBERS), tm.DistributionalSwapping(p=5, attributes=("dx01",))]
+        ),
+        "numerical and topological swapping, 5 %": tm.Pipeline(
+            [tm.NumericalSwapping(p=5, attributes=NUMBERS), tm.TopologicalSwapping(p=5, attributes=("dx01",))]
+        ),
+        "top and bottom coding, 5 %": tm.TopBottomCoding(95, 5),
+        "imputation of all columns, nothing given": tm.Imputation(attributes=every, given=()),
+        "suppression, k = 5": tm.Suppression(5),
     }
 
 

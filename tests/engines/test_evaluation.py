@@ -13,6 +13,7 @@ from engines.conftest import SCHEMA, SEED
 from taxomask.engines import Files, Scratch, Workers, read_coded
 from taxomask.measures.plain import plain
 from taxomask.measures.risk import record_linkage
+from taxomask.measures.risk.attackers import informed
 from taxomask.measures.risk.linkage_in_blocks import linkage_in_blocks
 from taxomask.microdata.files import read_table
 from taxomask.release import protect_on
@@ -37,6 +38,21 @@ def test_the_measures_are_those_of_a_table_in_memory(parquet: Path, workers: Wor
         assert len(repr(found)) <= 300
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1)
+
+
+def test_a_very_long_table_is_repeated_in_part_where_it_lies(
+    parquet: Path, local: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(informed, "LARGEST", 50)
+    monkeypatch.setattr(informed, "SAMPLE", 40)
+    method = tm.RankSwapping(p=10)
+    here = tm.protect(read_table(parquet), SCHEMA, method, seed=SEED).evaluate(attackers=["informed"])
+    with Scratch.temporary(tmp_path / "scratch", large=1) as scratch:
+        engine = Files(local, scratch)
+        release = protect_on(engine, read_coded(str(parquet), SCHEMA, engine), method, seed=SEED)
+        found = release.evaluate(attackers=["informed"]).attackers.informed
+        assert "a random 40 of these records" in found.how
+        assert (found.how, found.share) == (here.attackers.informed.how, here.attackers.informed.share)
 
 
 def test_linkage_in_blocks(workers: Workers, parquet: Path, tmp_path: Path) -> None:
