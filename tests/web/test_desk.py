@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from quirky import quirky
+
 from .browser import accessible, chromium, opened
 from .client import Server
 
@@ -110,6 +112,35 @@ def test_many_columns_a_plan_and_two_runs(server: Server, browser: Any, people: 
         page.get_by_role("button", name="Begin again from Run 1").click()
         heading(page, "How should it be protected?")
         assert page.get_by_label("k", exact=True).input_value() == "4"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_wide_table_goes_from_its_file_to_a_report(server: Server, browser: Any, tmp_path: Path, width: int) -> None:
+    """The table of docs/desk.md: 37 columns with their quirks, on a desk and on a phone."""
+    (tmp_path / "discharges.csv").write_bytes(quirky())
+    with opened(browser, server) as page:
+        page.set_viewport_size({"width": width, "height": 860})
+        page.set_input_files("#file", tmp_path / "discharges.csv")
+        heading(page, "What are the columns?")
+        undecided = ["column 1", "deductible", "major group", "weighting"]
+        assert page.locator(".column h2").all_inner_texts()[:5] == [*undecided, "record number"]
+        for name, of in zip(undecided, ("Identifier", "Confidential", "Confidential", "Identifier"), strict=True):
+            role(page, name, of).check()
+        role(page, "newborn", "Confidential").check()
+        page.get_by_role("button", name="Next: protect it").click()
+        page.get_by_text("Who may try to find people").click()
+        for box in page.locator(".field:has(legend:text-is('Attackers')) input").all()[1:]:
+            box.uncheck()
+        page.get_by_role("button", name="Protect the table").click()
+        heading(page, "What did it cost")
+        for section in page.locator("details.card-box > summary").all():
+            section.click()
+        assert accessible(page) == []
+        page.get_by_role("button", name="Next: release it").click()
+        page.get_by_text("The report", exact=True).click()
+        page.frame_locator("iframe").get_by_role("heading", name="In three sentences").wait_for()
+        assert accessible(page) == []
 
 
 def test_one_of_several_sheets_is_chosen_and_never_the_first_by_itself(
