@@ -4,18 +4,25 @@
 
 Discharges are made up: age, days of care, beds, sex, region, and one of 1,500 diagnoses of ICD-9-CM with uneven
 frequencies. Each case runs in a process of its own, on one thread, with kernels that were compiled before: the best of
-two runs, and the first, which also makes what is kept (distances of codes). Groups of one number are in
+two runs, and the first, which also makes what is kept (distances of codes). Those called "first" compile: a new process
+with an empty cache, everything that it does counted. Groups of one number are in
 one_number.py, the losses of the refined search in refinement.py.
 """
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 
 import taxomask as tm
 from measuring import Case, run, timed
@@ -105,6 +112,32 @@ def comparing(must: float, attackers: tuple[str, ...] | None) -> dict[str, Any]:
     return fastest(lambda: work().points, must)
 
 
+ALL = "from taxomask._support.compiling import compile_all; compile_all()"
+FIRST = """
+import pyarrow.parquet
+import taxomask as tm
+kinds = {kinds}
+schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", **kind) for name, kind in kinds.items()])
+tm.protect(pyarrow.parquet.read_table({file!r}), schema, tm.Microaggregation(5), seed=1)
+"""
+
+
+def compiling(must: float, code: str) -> dict[str, Any]:
+    """CPU seconds of a process that finds no compiled kernels."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", code], env=os.environ | {"XDG_CACHE_HOME": folder}, check=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"CPU s": used.ru_utime + used.ru_stime, "must": must, "peak MB": used.ru_maxrss * 1024 / 1e6}
+
+
+def first_release(must: float, columns: tuple[str, ...]) -> dict[str, Any]:
+    frame, _ = discharges(2_000, columns)
+    kinds = {name: KINDS.get(name, {"kind": "continuous"}) for name in columns}
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        pyarrow.parquet.write_table(frame, file.name)
+        return compiling(must, FIRST.format(kinds=kinds, file=file.name))
+
+
 def suppressing(must: float) -> dict[str, Any]:
     whole = read_adult()
     names = ["sex", "age", "race", "marital-status", "education"]
@@ -144,6 +177,9 @@ def cases() -> dict[str, Case]:
         "compare 12, nearest": partial(comparing, 8, ("nearest",)),
         "compare 12, all attackers": partial(comparing, np.inf, None),
         "suppression Adult": partial(suppressing, 0.5),
+        "first release, numbers": partial(first_release, 5, ("x1", "x2", "x3", "x4")),
+        "first release, mixed": partial(first_release, 8, MIXED),
+        "first, all kernels": partial(compiling, 60, ALL),
     }
 
 
