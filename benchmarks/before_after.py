@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What a job is: a case of a benchmark file, or a few lines that set `seconds`.
+# What a job is: a case of a benchmark file, or a few lines that say what `work` is.
 CASES = {
     "taxonomy.py": [
         "load icd9cm",
@@ -38,7 +38,8 @@ CASES = {
 }
 _MDAV = "from microaggregation import space\nfrom taxomask.partition import mdav\ntable = space({!r}, {}, {})\n"
 _LINKS = (
-    "from linkage import masked, space\nfrom taxomask.partition.nearest import Neighbours\ntable = space({!r}, {}, 4)\n"
+    "from linkage import masked, space\nfrom taxomask.partition.nearest import Neighbours\n"
+    "table = space({!r}, {}, 4)\nqueries = masked(table)\nwork = lambda: Neighbours(table).nearest(queries)"
 )
 LINES = {
     "mdav numeric 143,472 x 4": _MDAV.format("numeric", 143_472, 4) + "work = lambda: mdav(table, 5)",
@@ -70,6 +71,7 @@ def measured(checkout: Path, file: str, case: str) -> dict[str, float]:
         text=True,
     )
     if done.returncode:
+        print(f"{checkout.name}, {case}: {(done.stderr.splitlines() or ['?'])[-1]}", file=sys.stderr)
         return {}
     answer = json.loads(done.stdout.splitlines()[-1])
     return {key: value for key, value in answer.items() if isinstance(value, float) and _SECONDS.search(key)}
