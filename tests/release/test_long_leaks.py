@@ -141,7 +141,7 @@ def test_what_was_looked_at_is_said(short_chunks: None, monkeypatch: pytest.Monk
     found = {one.promise: one.found for one in tm.protect(rows, SCHEMA, tm.Microaggregation(3), seed=1).promise}
     assert "+ c and × c were looked for in 200 of 500 records" in found[tm.release.leaks.NO_IDENTIFIER]
     assert found[tm.release.leaks.NO_TWIN].endswith("looked at 200 of 500 records")
-    assert found[tm.release.leaks.COUNTED].startswith("about, by one of 2 combinations of values: alone by")
+    assert found["who stands alone"].startswith("about, by one of 2 combinations of values: alone by")
 
 
 def test_a_value_that_is_new_in_the_last_chunk_is_found(short_chunks: None) -> None:

@@ -22,6 +22,7 @@ from .likelihood import Likelihood, by_transition
 
 __all__ = [
     "Check",
+    "Counted",
     "Limits",
     "Masked",
     "Method",
@@ -45,13 +46,26 @@ class Check:
     holds: bool
     found: str
 
+    @property
+    def verdict(self) -> str:
+        return "holds" if self.holds else "DOES NOT HOLD"
+
     def __str__(self) -> str:
-        return f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.promise} ({self.found})"
+        return f"{self.verdict}: {self.promise} ({self.found})"
 
 
 @dataclass(frozen=True)
 class Promised(Check):
     """The check of a promise of the method itself, not of what every release must be."""
+
+
+@dataclass(frozen=True)
+class Counted(Check):
+    """A figure to look at, which nobody promised anything about."""
+
+    @property
+    def verdict(self) -> str:
+        return "counted"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..engines import Engine
 from ..methods import Check
+from ..methods.base import Counted
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from .accept import Accepted
@@ -24,11 +25,10 @@ from .singled_out import SingledOut, pair_alone, singled_out, widest_pairs
 from .telling import ENOUGH
 from .twins import Finding, Told, counted, pairs_to_try, told_by
 
-__all__ = ["COUNTED", "NO_IDENTIFIER", "NO_TWIN", "WAY_OUT", "Leaks", "Terms", "leak_checks"]
+__all__ = ["NO_IDENTIFIER", "NO_TWIN", "WAY_OUT", "Leaks", "Terms", "leak_checks"]
 
 NO_IDENTIFIER = "no value of an identifier was found in another column"
 NO_TWIN = "no column released as it is was found to tell a protected or removed one"
-COUNTED = "how many stand alone was counted"
 WAY_OUT = (
     "For each column that lets something out: protect it together with what it tells; let it follow that column "
     "(follows: …); drop it (role: identifier); or accept it, with a reason (accept: [{columns: […], reason: …}])."
@@ -103,7 +103,7 @@ def leak_checks(
     if targets:
         how = _how_looked(targets, same, looked.pairs, looked.left_out, told) + looked.of_twins
         judged.append(_judged(NO_TWIN, twins, terms, how))
-    counted = Check(COUNTED, True, str(single))
+    counted: Check = Counted("who stands alone", True, str(single))
     if terms.singled_out is not None:
         promise = f"at most {terms.singled_out:.4g} of the {single.unit} are alone by the columns released as they are"
         counted = Check(promise, single.as_they_are <= terms.singled_out, str(single))

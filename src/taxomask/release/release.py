@@ -20,7 +20,7 @@ from ..errors import DataError
 from ..evaluation import Evaluation, Known, check_analyses, check_attackers, measured
 from ..measures.analyses import Analysis
 from ..methods import Check, Masked, Method, Progress, Promise
-from ..methods.base import Promised
+from ..methods.base import Counted, Promised
 from ..methods.promises import KAnonymity
 from ..microdata import Microdata
 from ..microdata.coding import Note
@@ -89,7 +89,7 @@ class Release:
             ("removed (identifiers)", few(self.original.schema.identifiers, 30) or "none"),
             *(("to know", note) for note in self.notes),
         ]
-        rows = [("holds" if one.holds else "DOES NOT HOLD", one.promise, one.found) for one in self.promise]
+        rows = [(one.verdict, one.promise, one.found) for one in self.promise]
         about = "The protected table is in .data; all else is for the custodian."
         return view("Release", about, facts=facts, header=("", "promise", "what was found"), rows=rows)
 
@@ -147,8 +147,9 @@ class Release:
 
         By that name if it covers every quasi-identifier: k-anonymity in some of them only is not told by it.
         """
-        held = tuple(dict.fromkeys(one.promise for one in self.promise if one.holds))
-        if len(held) < len({one.promise for one in self.promise}):
+        checked = [one for one in self.promise if not isinstance(one, Counted)]
+        held = tuple(dict.fromkeys(one.promise for one in checked if one.holds))
+        if len(held) < len({one.promise for one in checked}):
             return held
         parts = (part for promise in self._promises for part in promise.parts(self._masked))
         whole = (

@@ -278,7 +278,10 @@ def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:
             {**section, "rows": [{**row, "cells": list(map(_number, row["cells"]))} for row in section["rows"]]}
             for section in values["sections"]
         ],
-        "checks": [{"promise": one.promise, "holds": one.holds, "found": one.found} for one in done["checks"]],
+        "checks": [
+            {"promise": one.promise, "holds": one.holds, "verdict": one.verdict, "found": one.found}
+            for one in done["checks"]
+        ],
         "notes": list(done["notes"]),
     }
 

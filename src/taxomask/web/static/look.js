@@ -40,7 +40,7 @@ function found(job) {
     h("div", { class: "cards" }, result.cards.map((card) => h("div", { class: "panel card" }, h("b", {}, card.value), card.name, h("span", {}, card.about)))),
     h("section", { class: "card-box promises" }, h("h2", {}, holds ? "Every promise holds" : "A promise does not hold"),
       h("p", { class: "soft small" }, "Checked on the protected table itself, after it was written and read back."),
-      h("ul", {}, result.checks.map((one) => h("li", { class: one.holds ? "yes" : "no" }, h("span", {}, one.promise), h("span", { class: "soft small" }, one.found)))),
+      h("ul", {}, result.checks.map((one) => h("li", { class: one.verdict === "counted" ? "" : one.holds ? "yes" : "no" }, h("span", {}, one.promise), h("span", { class: "soft small" }, one.found)))),
       result.notes.length ? [h("h3", {}, "To know"), h("ul", { class: "plain" }, result.notes.map((note) => h("li", {}, note)))] : null),
     h("h2", {}, "Column by column"),
     h("p", { class: "soft" }, "Loss: 0 if nothing changed, 1 if every value was replaced by the average of the column. Values changed: the share of cells that are not what they were. Linked by it alone: the share of records found rightly by an intruder who holds this column only. Disclosed in an interval: the share of original values close to the released one, within 5 % of the ranks or among the nearest codes."),
