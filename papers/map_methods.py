@@ -10,11 +10,12 @@ from papers.data import NUMBERS
 from papers.harness import SEEDS
 from papers.map_chart import COLOURS, Look
 
-SEARCHES, SWAPS = SEEDS[:3], SEEDS[:10]  # of refined groups and of algorithm 3, which take the longest
+SEARCHES, SWAPS = SEEDS[:3], SEEDS[:10]  # of refined groups, semantic noise and algorithm 3, which take the longest
 GROUPS = (3, 5, 10, 20, 50)
 WIDE = (5, 20, 100, 200)
 PERCENT = (0.5, 1, 2, 5, 10)
 NOISE = (0.1, 0.25, 0.5, 1)
+DOMAIN = {"age_years": [0, 120, 1], "care_days": [0, 365, 1]}  # what could be known before the table is seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,5 +135,32 @@ def families() -> list[Family]:
             "beyond P4",
             Look(orange, "hexagon", False),
             {label: tm.ReverseMapping(method) for label, method in hybrid.items()},
+        ),
+        Family(
+            "permutation within groups",
+            "beyond P3",
+            Look(purple, "diamond", False),
+            {f"k = {k}": tm.GroupPermutation(k) for k in GROUPS},
+        ),
+        Family(
+            "permutation within refined groups",
+            "beyond P3",
+            Look(purple, "circle", False),
+            {f"k = {k}": tm.GroupPermutation(k, algorithm="refined") for k in GROUPS},
+            seeds=SEARCHES,
+        ),
+        Family(
+            "individual ranking",
+            "beyond P2",
+            Look(black, "square", False),
+            {f"k = {k}": tm.IndividualRanking(k) for k in (*WIDE, 1_000)},
+            seeds=SEEDS[:1],
+        ),
+        Family(
+            "semantic noise",
+            "beyond P1",
+            Look(black, "star", False),
+            {f"ε = {epsilon}": tm.SemanticNoise(epsilon, domain=DOMAIN) for epsilon in (16, 32, 64)},
+            seeds=SEARCHES,
         ),
     ]

@@ -109,7 +109,8 @@ def page(quick: bool = False) -> Page:
 None of the five papers sets all of these methods side by side. Here they are, and what goes beyond them, on one
 table: the {n:,} neoplasm discharges of NHDS 2010 (age, days of care, diagnosis in ICD-9-CM), which stand in for the
 Californian discharges of the papers. Every method masks all three columns. Where chance enters, figures are means
-of {len(SEEDS)} seeds ({len(SWAPS)} for rank swapping 3 and {len(SEARCHES)} for refined groups, which take the longest).
+of {len(SEEDS)} seeds ({len(SWAPS)} for rank swapping 3, {len(SEARCHES)} for refined groups and semantic noise, which
+take the longest).
 
 - **Risk**: the expected share of records that an intruder who knows all three values links rightly, with the nearest
   record by S-distance. A random guess is right for 1 in {n:,}.
