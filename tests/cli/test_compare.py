@@ -38,6 +38,24 @@ def test_a_table_of_methods(run: Run, planned: Path) -> None:
     assert "Best: microaggregation(k=3). Of the 3 methods 2 have a risk of at most 0.34" in out
 
 
+def test_a_promise_alone_is_enough_to_choose_by(run: Run, planned: Path) -> None:
+    noise = (
+        (planned / "plan.yaml")
+        .read_text()
+        .replace("{name: shuffling}", "{name: noise, amount: 0.1, attributes: [age]}")
+    )
+    (planned / "plan.yaml").write_text(noise)
+    page = planned / "map.html"
+    code, out, message = run("compare", "--plan", planned / "plan.yaml", "--promise", "k_anonymity", "-o", page)
+    assert (code, message) == (0, "")
+    sentence = "Of the 4 methods 3 promise 'k_anonymity'; of these it has the smallest loss"
+    assert f"Best: microaggregation(k=2). {sentence}" in " ".join(out.split())
+    assert sentence in page.read_text().replace("&#39;", "'")
+    code, _, message = run("compare", "--plan", planned / "plan.yaml", "--promise", "k_anonymitee")
+    assert code == 2
+    assert "no method promises 'k_anonymitee'" in message
+
+
 def test_a_method_that_changes_nothing_is_no_point(run: Run, folder: Path) -> None:
     attributes = ATTRIBUTES.replace(
         "{name: age, role: quasi_identifier, kind: continuous}", "{name: age, role: identifier}"
@@ -124,6 +142,9 @@ def test_the_best_for_an_analysis(run: Run, planned: Path) -> None:
     code, out, _ = run("compare", "--plan", planned / "plan.yaml")
     assert code == 0
     assert "Analyses: how far their confidence intervals overlap" in out
+    code, out, _ = run("compare", "--plan", planned / "plan.yaml", "--analysis", "ages")  # without a limit, too
+    assert code == 0
+    assert "it has the largest overlap of 'ages'" in " ".join(out.split())
     code, _, message = run("compare", "--plan", planned / "plan.yaml", "--analysis", "heart", "--max-risk", "0.6")
     assert code == 2
     assert "Did you mean 'hearts'?" in message

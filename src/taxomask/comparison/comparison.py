@@ -95,8 +95,7 @@ def compare(
     data = Microdata.of(frame, schema)  # coded once for all, and each table of distances is made once
     trying = check_attackers(attackers)
     asked = check_analyses(analyses, schema, data)
-    if max_risk is not None or max_disclosure is not None:
-        check_limits(max_risk, max_disclosure)  # what is no limit is told before the work begins
+    check_limits(max_risk, max_disclosure)  # what is no limit is told before the work begins
     threads = min(os.cpu_count() or 1, 4) if workers is None else check_integer("workers", workers, at_least=1)
     measuring = _Measuring(data, seed, trying, asked, cache, threads)
     kind = data.frame.kind

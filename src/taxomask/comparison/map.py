@@ -122,6 +122,8 @@ class RUMap:
     ) -> Choice:
         """The method that keeps most among those that are acceptable, with the reason in words.
 
+        Without a limit it may be one that protects little: the reason says its risk.
+
         Parameters
         ----------
         max_risk
@@ -138,6 +140,11 @@ class RUMap:
         if not self.points:
             raise PlanError("no method could be run.", hint="; ".join(f"{a}: {b}" for a, b in self.failed))
         limits = check_limits(max_risk, max_disclosure)
+        if not limits and promise is None and analysis is None:
+            raise PlanError(
+                "there is no limit to choose by.",
+                hint="Give max_risk, max_disclosure or both, a promise or an analysis.",
+            )
         if max_disclosure is not None and any(math.isnan(point.disclosure) for point in self.points):
             raise PlanError(
                 "there is no disclosure to choose by: nobody looked for confidential values.",
@@ -160,9 +167,10 @@ class RUMap:
                 hint="Try stronger parameters, such as a larger k, or accept more.",
             )
         chosen, *others = sorted(allowed, key=lambda point: (kept.order(point), point.loss, point.risk))
-        what = f"{_said(limits)}{f' and promise {promise!r}' if promise else ''}"
+        asked = [*([f"have {_said(limits)}"] if limits else []), *([f"promise {promise!r}"] if promise else [])]
+        among = f" {len(allowed)} {' and '.join(asked)}; of these" if asked else ""
         reason = (
-            f"Of the {len(self.points)} methods {len(allowed)} have {what}; of these it has {kept.most}, "
+            f"Of the {len(self.points)} methods{among} it has {kept.most}, "
             f"{kept.value(chosen):.4g}, at a risk of {chosen.risk:.4g}"
         )
         reason += f" and a disclosure of {chosen.disclosure:.4g}." if not math.isnan(chosen.disclosure) else "."
@@ -211,9 +219,10 @@ class RUMap:
             for number, point in enumerate(self.points)
         ]
         best = None
-        limits = [] if max_risk is None and max_disclosure is None else check_limits(max_risk, max_disclosure)
+        limits = check_limits(max_risk, max_disclosure)
         promised = [point for point in self.points if promise is None or _promises(point, promise)]
-        if limits and any(all(value(point) <= limit for _, limit, value in limits) for point in promised):
+        asked = limits or promise is not None or analysis is not None
+        if asked and any(all(value(point) <= limit for _, limit, value in limits) for point in promised):
             choice = self.best(max_risk, max_disclosure, promise, analysis=analysis)
             best = {"label": choice.point.label, "reason": choice.reason}
         return {
@@ -259,19 +268,16 @@ def _promises(point: Point, promise: str) -> bool:
 def check_limits(
     max_risk: float | None, max_disclosure: float | None
 ) -> list[tuple[str, float, Callable[[Point], float]]]:
-    """What must not be exceeded: a name, the limit, and the value of a point."""
+    """What must not be exceeded: a name, the limit, and the value of a point; nothing if there is no limit."""
     given: dict[str, tuple[float | None, Callable[[Point], float]]] = {
         "risk": (max_risk, lambda point: point.risk),
         "disclosure": (max_disclosure, lambda point: point.disclosure),
     }
-    limits = [
+    return [
         (name, check_number(f"max_{name}", limit, above=-1e-300, at_most=1.0), value)
         for name, (limit, value) in given.items()
         if limit is not None
     ]
-    if not limits:
-        raise PlanError("there is no limit to choose by.", hint="Give max_risk, max_disclosure or both.")
-    return limits
 
 
 def _said(limits: Iterable[tuple[str, float, Any]]) -> str:
