@@ -232,10 +232,8 @@ def test_people_alone_by_what_is_released_as_it_is() -> None:
     accept = [{"columns": ["office"], "reason": "made up"}]
     release = tm.protect(table, schema, tm.Microaggregation(k=5), accept=accept)
     rows = tm.protect(table, schema.of(schema.values(), person=None), tm.Microaggregation(k=5), accept=accept)
-    assert "alone by what is released as it is (1 column): 33.3 % of the people" in found(
-        release, "how many stand alone"
-    )
-    assert "alone by what is released as it is (1 column): 0.0 % of the records" in found(rows, "how many stand alone")
+    assert "alone by what is released as it is (1 column): 33.3 % of the people" in found(release, "who stands alone")
+    assert "alone by what is released as it is (1 column): 0.0 % of the records" in found(rows, "who stands alone")
 
 
 def test_a_random_order_says_how_much_of_a_class_one_person_has() -> None:
