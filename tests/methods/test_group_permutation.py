@@ -14,7 +14,7 @@ import taxomask as tm
 from taxomask.methods.group_permutation import EqualChances
 from taxomask.microdata.frames import Frame
 
-from .conftest import SCHEMA, tables
+from .conftest import SCHEMA, release_of, tables
 
 QUASI = ["number", "grade", "plain", "concept"]
 AGES = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous")])
@@ -24,7 +24,9 @@ AGES = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous"
 @settings(max_examples=60)
 def test_each_group_holds_what_was_in_it(table: pa.Table, k: int, algorithm: Any, seed: int) -> None:
     method = tm.GroupPermutation(k, algorithm=algorithm, steps=30)
-    release = tm.protect(table, SCHEMA, method, seed=seed)
+    release = release_of(table, SCHEMA, method, seed=seed)
+    if release is None:
+        return
     assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)
     assert release.groups is not None
     assert min(Counter(release.groups.tolist()).values()) >= k

@@ -15,7 +15,7 @@ from taxomask.methods import Check, Masked, Method, Promise
 from taxomask.methods import noise as noise_module
 from taxomask.release.randomness import generator
 
-from .conftest import SCHEMA, tables
+from .conftest import SCHEMA, release_of, tables
 
 QUASI = ["number", "grade", "plain", "concept"]
 X = tm.Schema([tm.Attribute("x", role="quasi_identifier", kind="continuous")])
@@ -29,7 +29,9 @@ def k_claimed(release: tm.Release) -> bool:
 @settings(max_examples=40)
 def test_k_anonymity_is_claimed_only_where_it_holds(table: pa.Table, k: int, random: bool, seed: int) -> None:
     method = tm.Pipeline([tm.Microaggregation(k), tm.Rounding(2, random=random), tm.Noise(0.1, attributes=["grade"])])
-    release = tm.protect(table, SCHEMA, method, seed=seed)
+    release = release_of(table, SCHEMA, method, seed=seed)
+    if release is None:
+        return
     assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)
     rows = Counter(tuple(row.values()) for row in release.data.select(QUASI).to_pylist())
     assert k_claimed(release) == (min(rows.values()) >= k)
@@ -109,7 +111,9 @@ STEPS = [
 @given(tables(least=5), st.lists(st.sampled_from(STEPS), min_size=2, max_size=3), st.integers(0, 50))
 @settings(max_examples=40)
 def test_any_steps_follow_each_other(table: pa.Table, steps: list[Method], seed: int) -> None:
-    release = tm.protect(table, SCHEMA, tm.Pipeline(steps), seed=seed)
+    release = release_of(table, SCHEMA, tm.Pipeline(steps), seed=seed)
+    if release is None:  # by chance, or since there is but one value
+        return
     rows = Counter(tuple(row.values()) for row in release.data.select(QUASI).to_pylist())
     assert k_claimed(release) <= (min(rows.values()) >= 3)
     assert release.verify(release.data) == release.promise

@@ -118,7 +118,8 @@ def _independent(gram: Float, terms: list[int]) -> list[int]:
 
 
 def _overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
-    common = min(one[0] + one[1], other[0] + other[1]) - max(one[0] - one[1], other[0] - other[1])
+    away = other[0] - one[0]  # so that of two equal intervals nothing is lost by rounding
+    common = min(one[1], away + other[1]) - max(-one[1], away - other[1])
     if common < -1e-9:
         return 0.0
     shares = [min(max(common, 0.0) / (2 * half), 1.0) if half > 0 else 1.0 for _, half in (one, other)]
