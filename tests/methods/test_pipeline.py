@@ -63,7 +63,7 @@ def test_a_promise_is_about_the_table_that_its_step_was_given() -> None:
     # After other noise the moments are no longer those.
     release = tm.protect(table, X, tm.Pipeline([*steps, tm.Noise()]), seed=1)
     lost = [note for note in release.notes if "No longer claimed" in note]
-    assert any("step 2 (noise): the mean and variance of x are kept" in note for note in lost)
+    assert any("step 2 (noise, of what step 1 made): the mean and variance of x are kept" in note for note in lost)
     assert "mean and variance" not in str(release.promise[-2])
     assert "missing cells of x" in str(release.promise[-2])
 
@@ -182,7 +182,7 @@ def test_swaps_copies_links_and_progress() -> None:
 def test_a_fault_stops_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the last step, and in an earlier one whose promise did not even hold at once."""
     table = pa.table({"x": [1.0, 2.0]})
-    with pytest.raises(tm.PromiseError, match=r"step 2 \(told\): all as it was"):
+    with pytest.raises(tm.PromiseError, match=r"step 2 \(told, of what step 1 made\): all as it was"):
         tm.protect(table, X, tm.Pipeline([Step({}), Step({}, shift=1.0)]))
     with pytest.raises(tm.PromiseError, match=r"stopped after step 1 \(told\):\n  DOES NOT HOLD: all as it was"):
         tm.protect(table, X, tm.Pipeline([Step({}, shift=1.0), Step({})]))

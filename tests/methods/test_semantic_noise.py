@@ -18,8 +18,9 @@ from naive import edges_of, taxonomies
 from taxomask.methods._mechanisms import Exponential, Geometric, Mechanism
 from taxomask.methods.semantic_noise import MetricPrivacy
 from taxomask.microdata import Microdata
+from taxomask.release.note import methodology
 
-from .conftest import SCHEMA, TREE, release_of, tables
+from .conftest import SCHEMA, TREE, tables
 
 DOMAIN = {"number": [-4, 4, 0.5], "plain": ["x", "y", "z", "never"]}
 ICD = tm.Taxonomy.builtin("icd9cm")
@@ -240,9 +241,7 @@ def test_small_probabilities_are_drawn_from_all_bits(monkeypatch: pytest.MonkeyP
 @settings(max_examples=12, deadline=None)
 def test_releases_stay_in_the_domain(table: pa.Table, epsilon: float, missing: Any, seed: int) -> None:
     method = tm.SemanticNoise(epsilon, domain=DOMAIN, missing=missing)
-    release = release_of(table, SCHEMA, method, seed)
-    if release is None:  # every cell was drawn as it was
-        return
+    release = tm.protect(table, SCHEMA, method, seed=seed)
     assert release.data.equals(tm.protect(table, SCHEMA, method, seed=seed).data)
     domains = {
         "number": set(np.arange(-4, 4.5, 0.5)),
@@ -309,11 +308,39 @@ def test_budgets_add_up_over_columns_and_rows() -> None:
     method = tm.SemanticNoise({"sex": 0.5, "grade": 1}, domain={"sex": ["f", "m"]})
     sums = "the sum over sex (0.5), grade (1)"
     for person, told in (
-        (None, f"ε = 1.5 for a record ({sums})"),
-        ("who", f"ε = 4.5 for a person, 1.5 for a record (no person has more than 3 records; {sums})"),
+        (None, f"ε = 1.5 for sex, grade of a record ({sums})"),
+        (
+            "who",
+            "ε = 4.5 for sex, grade of a person, 1.5 for those of a record (no person has more than 3 records; "
+            f"{sums})",
+        ),
     ):
         release = tm.protect(table, tm.Schema(attributes, person=person), method, seed=4)
         assert str(release.promise[-1]) == f"holds: {told}"
+
+
+def test_whether_a_value_changed_decides_nothing_and_is_not_told() -> None:
+    """Were a release refused in which every cell was drawn as it was, its reader would know that none was."""
+    table, schema = pa.table({"sex": ["f"]}), tm.Schema([tm.Attribute("sex", role="quasi_identifier", kind="nominal")])
+    method = tm.SemanticNoise(1, domain={"sex": ["f", "m"]})
+    releases = [tm.protect(table, schema, method, seed=seed) for seed in range(20)]
+    drawn = [release.data["sex"].to_pylist() for release in releases]
+    assert ["f"] in drawn
+    assert ["m"] in drawn
+    notes = {methodology(release).split("## Is my record")[0] for release in releases}
+    assert len(notes) == 1
+
+
+def test_in_a_pipeline_the_bound_is_for_what_the_step_was_given_and_budgets_do_not_hide_each_other() -> None:
+    """A record of a group of five decides on the average that five noisy cells come from."""
+    table, schema = codes(["25001", "25002", "4019", "4010", "4280"] * 8)
+    release = tm.protect(table, schema, tm.Pipeline([tm.Microaggregation(5), tm.SemanticNoise(8)]), seed=1)
+    last = release.promise[-1].promise
+    assert last.startswith("step 2 (semantic_noise, of what step 1 made): P(o | c1)")
+    assert last.endswith("ε = 8 for dx of a record")
+    inner = tm.Pipeline([tm.SemanticNoise(8, attributes=["dx"])])
+    with pytest.raises(tm.PlanError, match="semantic_noise stands 2 times in the pipeline"):
+        tm.protect(table, schema, tm.Pipeline([inner, tm.SemanticNoise(4)]))
 
 
 def test_a_cell_outside_of_the_domain_breaks_the_promise() -> None:

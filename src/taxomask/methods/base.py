@@ -29,6 +29,7 @@ __all__ = [
     "Progress",
     "Promise",
     "Promised",
+    "Unspoken",
     "check",
     "chosen",
     "own_generators",
@@ -66,6 +67,11 @@ class Counted(Check):
     @property
     def verdict(self) -> str:
         return "counted"
+
+
+@dataclass(frozen=True)
+class Unspoken(Check):
+    """A check that only the custodian is told of: of a random method its outcome tells something of the original."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +144,7 @@ class Promise(ABC):
         return (self,)
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
-        """The columns that it protects by itself: where the original has it already, no value need change."""
+        """The columns that it protects whether or not a value of theirs changes."""
         return ()
 
 
@@ -160,6 +166,8 @@ class Method(ShowsItsCall, ABC):
     """What it does, in one sentence for a custodian."""
     reference: ClassVar[str]
     """The paper."""
+    once: ClassVar[bool] = False
+    """Whether a pipeline takes it once at most, since what it promises is a sum over all columns that it treats."""
 
     def check_parameters(self) -> None:
         """Refuse parameters that are wrong whatever the table. Those that depend on each other are checked here too."""

@@ -33,6 +33,9 @@ class Pipeline(Method):
     of its own. Groups are those of the last step that made any; swaps of the same
     attribute follow each other. A method that makes several tables can only be the last step.
 
+    What a later step promises of original values, such as a permutation or a bound on what a cell tells, it promises of
+    the values that it was given, and says so: "of what step 1 made".
+
     Parameters
     ----------
     methods
@@ -60,6 +63,18 @@ class Pipeline(Method):
         super().check_parameters()
         for method in self.methods:
             method.check_parameters()
+        once = [step.name for step in self._steps() if step.once]
+        for name in dict.fromkeys(once):
+            if once.count(name) > 1:
+                raise PlanError(
+                    f"{name} stands {once.count(name)} times in the pipeline, and what it promises of a record is a "
+                    "sum over all columns that it treats.",
+                    hint="Treat all columns in one step.",
+                )
+
+    def _steps(self) -> list[Method]:
+        """The steps, those of pipelines among them one by one."""
+        return [step for one in self.methods for step in (one._steps() if isinstance(one, Pipeline) else [one])]
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         return self.mask_on(Memory().telling(progress), data, rng)
@@ -76,7 +91,8 @@ class Pipeline(Method):
                     f"{method.name} makes several tables and is not the last step.", hint="Put it last, or make one."
                 )
             masked = rounded(engine, current, masked, method, promises)
-            steps.append(_Step(f"step {place + 1} ({method.name})", current, masked, promises))
+            of = f", of what step {place} made" if place else ""
+            steps.append(_Step(f"step {place + 1} ({method.name}{of})", current, masked, promises))
             current = masked.data
         finals = [copy.seen() for copy in steps[-1].masked.copies or (current,)]
         lost = [note for place in range(len(steps) - 1) for note in _settle(engine, steps, place, finals)]

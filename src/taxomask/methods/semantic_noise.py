@@ -84,7 +84,7 @@ class SemanticNoise(Method):
     >>> release.notes[0]
     'dx: 175 of 200 (87.5 %) values changed.'
     >>> print(release.promise[-1])
-    holds: ε = 16 for a record (the sum over dx (16))
+    holds: ε = 16 for dx of a record (the sum over dx (16))
     """
 
     epsilon: Epsilon | Mapping[str, Epsilon]
@@ -94,6 +94,7 @@ class SemanticNoise(Method):
     sharp: bool = False
 
     name = "semantic_noise"
+    once = True
     about = "Replaces every value by a random one, near ones more likely, with a proven bound on what that tells."
     reference = (
         "McSherry, Talwar (2007), Mechanism design via differential privacy, FOCS; Chatzikokolakis et al. (2013), PETS"
@@ -202,6 +203,9 @@ class MetricPrivacy(Promise):
     def settled(self, masked: Masked) -> tuple[str, ...]:
         return (self.attribute,)
 
+    def suffices_for(self, masked: Masked) -> tuple[str, ...]:
+        return (self.attribute,)  # a value may be drawn as it was, and to refuse that would tell that it was not
+
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         domain = declared(original, self.attribute, self.given)
         before, after = domain.original(), domain.numbers(released_column(released, original, self.attribute))
@@ -229,13 +233,13 @@ class Budget(Promise):
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         total = sum(epsilon for _, epsilon in self.epsilons)
         listed = ", ".join(f"{name} ({epsilon:g})" for name, epsilon in self.epsilons)
-        units = original.units
+        units, names = original.units, ", ".join(name for name, _ in self.epsilons)
         if units is None:
-            return Check(f"ε = {total:g} for a record", True, f"the sum over {listed}")
+            return Check(f"ε = {total:g} for {names} of a record", True, f"the sum over {listed}")
         most = int(np.bincount(units).max(initial=0))
         whole = {"people": "person", "households": "household"}.get(original.unit, original.unit)
         return Check(
-            f"ε = {total * most:g} for a {whole}, {total:g} for a record",
+            f"ε = {total * most:g} for {names} of a {whole}, {total:g} for those of a record",
             True,
             f"no {whole} has more than {most:,} records; the sum over {listed}",
         )

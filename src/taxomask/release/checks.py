@@ -14,7 +14,7 @@ from ..errors import PromiseError
 from ..methods import Check, Masked, Promise
 from ..methods._kept import differs, missing_elsewhere, released_column, released_on
 from ..methods._runs import Runs, combined_on, runs_of
-from ..methods.base import Promised, check
+from ..methods.base import Promised, Unspoken, check
 from ..microdata import Column, Microdata
 from ..microdata.combinations import numbered
 from ..microdata.frames import Frame
@@ -232,11 +232,11 @@ def _change(data: Microdata, masked: Masked, promises: tuple[Promise, ...], chan
     cells = sum(changed.values())
     if cells:
         where = ", ".join(name for name, count in changed.items() if count)
-        return Check(_SOME_CHANGE, True, f"{cells:,} cells of {where} changed")
+        return Unspoken(_SOME_CHANGE, True, f"{cells:,} cells of {where} changed")
     enough = {name for promise in promises for name in promise.suffices_for(masked)}
     if enough and enough.issuperset(changed):
-        already = "what is promised of them holds in the original already: nothing had to be changed"
-        return Check(f"{', '.join(changed or enough)} need no change", True, already)
+        whatever = "what is promised of them does not depend on whether a value changes"
+        return Unspoken(f"{', '.join(changed or enough)} need no change", True, whatever)
     if changed and all(data.columns[name].missing.all() for name in changed):
-        return Check(f"{listed} hold no value to protect", True, "all cells are missing")
-    return Check(_SOME_CHANGE, False, f"no cell of {listed} changed")
+        return Unspoken(f"{listed} hold no value to protect", True, "all cells are missing")
+    return Unspoken(_SOME_CHANGE, False, f"no cell of {listed} changed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..methods import Method, Pipeline, ReverseMapping
-from ..methods.base import Counted
+from ..methods.base import Counted, Unspoken
 from .release import Release
 from .subject import public_columns
 
@@ -23,7 +23,7 @@ def methodology(release: Release) -> str:
     held = dict.fromkeys(
         check.promise
         for check in release.promise
-        if not check.promise.endswith(": nothing") and not isinstance(check, Counted)
+        if not check.promise.endswith(": nothing") and not isinstance(check, Counted | Unspoken)
     )
     promises = "\n".join(f"- {promise}" for promise in held)
     practice = f"**{one.capitalize()}.**\n\n" if (one := release.audit.get("practice")) else ""
