@@ -39,7 +39,7 @@ def draft(make: Make, values: list[Any], name: str = "x") -> Attribute:
         (["b", "b"], Kind.NOMINAL, "1 distinct value"),
         ([None, None], Kind.NOMINAL, "holds no values"),
         (["", ""], Kind.NOMINAL, "holds no values; '' (2 cells) looks like missing"),
-        ([dt.date(2020, 1, 1), None], Kind.CONTINUOUS, "dates or times (date32[day])"),
+        ([dt.date(2020, 1, 1), None], Kind.CONTINUOUS, "dates or times"),
         ([[1], [2]], None, "can only be passed through"),
     ],
 )

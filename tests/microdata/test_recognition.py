@@ -41,7 +41,7 @@ def drafted(row: dict[str, str]) -> str:
     return str(infer(pa.table({row["name"]: VALUES[row["values"]]}))[row["name"]].role)
 
 
-@pytest.mark.parametrize(("held_out", "right", "total"), [("no", 157, 157), ("yes", 156, 157)])
+@pytest.mark.parametrize(("held_out", "right", "total"), [("no", 161, 161), ("yes", 160, 161)])
 def test_headers_in_eight_languages(held_out: str, right: int, total: int) -> None:
     found = [(row["language"], row["name"], row["role"], drafted(row)) for row in headers(held_out)]
     wrong = [one for one in found if one[2] != one[3]]

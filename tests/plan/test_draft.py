@@ -162,6 +162,23 @@ def test_nothing_follows_an_identifier_or_a_number() -> None:
     assert not any(one.follows for one in draft_schema(table).values())
 
 
+def test_numbers_that_a_text_describes_are_codes_and_the_text_follows_them() -> None:
+    n = 60
+    diagnoses = ["4019", "25000", "41401", "486", "5990", "78650", "V3000", "5849", "4280", "42731", "3051", "2724"]
+    table = texts(
+        kind=[str(i % 4 + 1) for i in range(n)], kind_text=[f"kind {i % 4}" for i in range(n)],
+        score=[str(i % 9) for i in range(n)], score_text=[f"text {i * i % 11}" for i in range(n)],
+        Hauptdiagnose=diagnoses * 5, Diagnosetext=[f"text of {one}" for one in diagnoses] * 5,
+    )  # fmt: skip
+    schema = draft_schema(table)
+    assert (str(schema["kind"].role), str(schema["kind"].kind)) == ("undecided", "nominal")
+    assert "numbers that 'kind_text' describes: codes, not amounts" in schema["kind"].note
+    assert {name: one.follows for name, one in schema.items() if one.follows} == {
+        "kind_text": "kind", "Diagnosetext": "Hauptdiagnose",
+    }  # fmt: skip
+    assert str(schema["score"].kind) == "continuous"  # its text is not one for each number
+
+
 def test_dates_of_a_file_are_numbers_if_it_is_read_with_types(tmp_path: Path) -> None:
     days = [f"2010-0{1 + i % 9}-{10 + i % 17}" for i in range(30)]
     path = tmp_path / "stays.csv"

@@ -80,3 +80,22 @@ def test_a_refusal_is_never_averaged(tmp_path, suffix, engine):
     assert set(released["health"]) <= {1, 2, 3, 4, 9}
     known = {int(value): text for value, text in about.variable_value_labels["health"].items()}
     assert known == {value: text for value, text in HEALTH.items() if value in set(released["health"])}
+
+
+def test_the_label_of_a_column_is_shown_and_tells_its_role(tmp_path):
+    """Names such as v12 say nothing; what the file calls the column does."""
+    path = tmp_path / "survey.sav"
+    frame = pd.DataFrame({"v1": [500.0 + i for i in range(40)], "v2": [1.0, 2, 3, 99] * 10, "v3": [1.5, 2.5] * 20})
+    labels = ["Respondent number", "Region of residence", "Trust in parliament"]
+    pyreadstat.write_sav(frame, str(path), column_labels=labels, missing_ranges={"v2": [99]})
+    source = open_table(path, text=True)
+    schema = draft_schema(source.read(), beside=path, source=source)
+    assert [str(one.role) for one in schema.values()] == [
+        "undecided",
+        "identifier",
+        "quasi_identifier",
+    ]  # v3 comes first
+    assert schema["v1"].note.startswith("labelled 'Respondent number'; that suggests the number of a person")
+    assert (schema["v2"].kind, schema["v2"].missing) == ("nominal", ("", "99"))
+    assert "looks like missing" not in schema["v2"].note
+    assert schema["v3"].note == "labelled 'Trust in parliament'"

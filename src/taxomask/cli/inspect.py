@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -140,12 +141,13 @@ def _print_decisions(schema: Schema) -> None:
 def _print_next(data: str, plan: Path | None, schema: Schema) -> None:
     """The commands that come next."""
     if plan is None:
-        print(f"Draft a plan with:  taxomask inspect {data} -o plan.yaml")
+        print(f"Draft a plan with:  taxomask inspect {shlex.quote(data)} -o plan.yaml")
         return
     first = "Decide what is undecided, and check" if schema.undecided else "Check"
     print_text(f"The plan is in {plan}. {first} every role; then")
-    print(f"  taxomask compare --plan {plan} -o map.html")
-    print(f"  taxomask protect --plan {plan} -o protected.csv --report report.html")
+    named = shlex.quote(str(plan))
+    print(f"  taxomask compare --plan {named} -o map.html")
+    print(f"  taxomask protect --plan {named} -o protected.csv --report report.html")
 
 
 def _of_plan(data: str, plan: Plan) -> tuple[str, Microdata]:

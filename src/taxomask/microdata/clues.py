@@ -16,7 +16,9 @@ SPELLED = "spelled in several ways"
 _NUMBER = re.compile(NUMBER)
 _MISSING_WORDS = re.compile(
     r"\s*|[?.*]|--?|n/?a|#n/a|nan|\(?null\)?|missing|unknown|no answer|"
-    r"not (stated|available|applicable|recorded|known)"
+    r"not (stated|available|applicable|recorded|known)|"
+    r"k\. ?a\.|(keine|ohne) angaben?|unbekannt|fehlend|inconnu|non renseigné|ns/nc|no consta|desconocid[oa]|"
+    r"sconosciut[oa]|onbekend|desconhecid[oa]|desconegu(t|da)"
 )
 _MISSING_NEGATIVES = frozenset({-1, -7, -8, -9, -77, -88, -99, -999, -9999, -99999})
 _MISSING_NINES = frozenset({99, 999, 9999, 99999, 999999})

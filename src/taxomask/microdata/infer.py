@@ -67,7 +67,7 @@ def _draft(frame: Frame, name: str) -> Attribute:
         return Attribute(name, role=clue.role, kind=Kind.ORDINAL, order=scale, missing=missing, note=note)
     if dtype is not None and is_temporal(dtype):
         clue = recognise(name, dates=True)
-        return Attribute(name, role=clue.role, kind=Kind.CONTINUOUS, note=_note(f"dates or times ({dtype})", clue.why))
+        return Attribute(name, role=clue.role, kind=Kind.CONTINUOUS, note=_note("dates or times", clue.why))
     try:
         look = frame.frequent(name, LOOKED_AT)
     except DataError:

@@ -14,7 +14,7 @@ __all__ = ["Read", "read_name", "split_name"]
 
 _JOINTS = ("", "s", "n", "e", "en", "er", "es")
 _SHORT = frozenset(
-    ["id", "nr", "no", "dt", "dat", "geb", "pat", "num", "hh", "age", "sex", "adm"]
+    ["id", "nr", "no", "dt", "dat", "geb", "pat", "num", "hh", "age", "sex", "adm", "art"]
 )  # that may be part of a compound
 _LONGEST = 5  # words of a phrase
 

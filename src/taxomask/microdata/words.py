@@ -32,7 +32,8 @@ class Part(Enum):
     """
     KIND = """
         type typ tipo tipus kind art soort class klasse classe clase status source origin group category kategorie
-        categorie categoria reason grund motif motivo motiu reden disposition mode consent flag unit
+        categorie categoria gruppe chapter kapitel reason grund motif motivo motiu reden disposition mode consent flag
+        unit
     """
     PERSON = """
         patient paciente pacient paziente pat person persona personne pessoa persoon subject subj participant
@@ -97,7 +98,9 @@ DIRECT = Meaning(
     morada adres straat rua carrer
     """,
 )  # fmt: skip
-UNIT_NUMBER = Meaning("the number of a person, a household or a case", _I, "pid hid hhid subjid usubjid personid")
+UNIT_NUMBER = Meaning(
+    "the number of a person, a household or a case", _I, "pid hid hhid subjid usubjid personid respnr respid"
+)
 NAME = Meaning("the name of a person", _I, "")
 NUMBER = Meaning("a number of its own for many of the records", _I, "")
 WEIGHT = Meaning(
@@ -139,7 +142,7 @@ STAY = Meaning(
     """
     stay admission adm admit admitted discharge disch dc aufenthalt aufnahme einweisung entlassung verlegung sejour
     entree sortie hospitalisation ingreso alta egreso ricovero dimissione ingresso ingres opname ontslag internacao
-    internamento inpatient outpatient emergency notaufnahme urgence urgencias urgenza triage
+    internamento inpatient outpatient emergency ambulant stationär notfall notaufnahme urgence urgencias urgenza triage
     """, codes=True,
 )  # fmt: skip
 DIAGNOSIS = Meaning(
@@ -155,7 +158,7 @@ DIAGNOSIS = Meaning(
 PROCEDURE = Meaning(
     "a procedure or a treatment", _C,
     """
-    procedure procedures proc px surgery operation ops eingriff acte ccam intervention procedimiento cirugia
+    procedure procedures proc px prozedur surgery operation ops eingriff acte ccam intervention procedimiento cirugia
     intervento chirurgia procediment ingreep verrichting operatie procedimento cirurgia intervencao intervencion
     therapy therapie treatment behandlung traitement tratamiento trattamento tractament behandeling tratamento
     terapia cpt hcpcs transplant
@@ -179,11 +182,13 @@ HEALTH = Meaning(
     disabilita invalidita discapacitat beperking arbeidsongeschikt deficiencia incapacidade pregnancy pregnant
     schwanger schwangerschaft grossesse enceinte embarazo gravidanza embaras zwanger zwangerschap gravidez blood
     bloodpressure blut blutdruck tensionarterielle tension presionarterial pressionearteriosa pressioarterial
-    bloeddruk bloed pressaoarterial sangre sangue sang bloodtype blutgruppe systolic diastolic cholesterol
+    bloeddruk bloed pressaoarterial sangre sangue sang bloodtype blutgruppe körpergrösse körpergewicht systolic
+    diastolic cholesterol
     cholesterin glucose glukose hba1c a1c a1cresult creatinine hemoglobin glu serum bmi imc bodyweight bodyheight
     weightkg heightcm bodymass lab labresult laborwert laborbefund laboratorio laboratoire pulse heartrate
     temperature genetic genotype mutation gene mental psychiatric depression allergy allergie alergia allergia
-    severity covid infection infektion infeccion readmitted readmission pflegegrad death died deceased dead mort
+    severity covid infection infektion infeccion readmitted readmission wiederaufnahme pflegegrad death died deceased
+    dead mort
     deces muerte defuncion fallecido fallecimiento decesso morte deceduto defuncio overlijden overleden obito tod
     todes gestorben verstorben sterbe vital vitalstatus mortality survival
     """,
@@ -203,7 +208,8 @@ MONEY = Meaning(
     income einkommen revenu revenue revenues ingresos ingressos reddito inkomen renda rendimento rendimiento salary
     salaries gehalt lohn salaire sueldo salario stipendio sou salaris loon wage wages pay payment earning earnings
     cost costs kosten cout coste costo costi custo price preis prix precio prezzo preu prijs preco charge charges
-    amount amt betrag montant importe importo bedrag montante fee gebühr tax taxes steuer impot impuesto imposta
+    amount amt betrag zuzahlung eigenanteil copay copayment erlös montant importe importo bedrag montante fee gebühr
+    tax taxes steuer impot impuesto imposta
     impost belasting imposto debt debts schulden dette deuda debito deute schuld divida asset assets vermögen
     patrimoine patrimonio vermogen capital kapital treasury funds savings ersparnisse sparen epargne ahorro ahorros
     risparmio estalvi spaargeld poupanca expenditure expend expense expenses ausgaben depense depenses gasto gastos
@@ -226,7 +232,8 @@ SEX = Meaning("the sex", _Q, "sex gender geschlecht sexe sexo sesso geslacht gen
 MARITAL = Meaning(
     "marital status or kin", _Q,
     """
-    marital maritalstatus marstat civilstatus civilstate civil familienstand zivilstand etatcivil situationfamiliale
+    marital maritalstatus marstat marst civilstatus civilstate civil familienstand zivilstand etatcivil
+    situationfamiliale
     estadocivil statocivile estatcivil burgerlijkestaat burgerlijk relationship relation relat verwandtschaft
     parente parentesco married verheiratet marie casado sposato casat gehuwd hhcivil kinship
     """, codes=True,

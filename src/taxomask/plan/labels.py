@@ -1,9 +1,9 @@
-"""What files of SPSS, Stata and SAS say about columns: labels of values, measure levels, values that mean missing."""
+"""What files of SPSS, Stata and SAS say of columns: labels, labels of values, measure levels, what means missing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from .._support.spelling import spell
 from ..microdata import Attribute, Kind, Role
 from ..microdata.files import Source
 from ..microdata.frames import Frame
+from ..microdata.recognition import recognise
 
 __all__ = ["with_labels"]
 
@@ -28,18 +29,22 @@ _NO_ANSWER = re.compile(
 def with_labels(attribute: Attribute, source: Source | None, table: Any) -> Attribute:
     """The draft of a column with what its file says of it.
 
+    A column whose name says nothing is recognised by its label.
     Values that the file calls missing, and those whose labels say that nobody answered, mean missing. A column whose
     values all have labels holds categories; in order, if the file says that its level is ordinal. A level that says
     nominal is believed, too; one that says scale is what packages write when nobody has chosen one.
     """
-    if source is None or attribute.kind == Kind.TAXONOMIC or attribute.role == Role.IDENTIFIER:
+    if source is None:
+        return attribute
+    attribute = _titled(attribute, source.titles.get(attribute.name, ""), table)
+    if attribute.kind == Kind.TAXONOMIC or attribute.role == Role.IDENTIFIER:
         return attribute
     name, level = attribute.name, source.levels.get(attribute.name)
     labels = {spell(value): text for value, text in source.labels.get(name, {}).items()}
     silent = {value: text for value, text in labels.items() if _NO_ANSWER.search(text)}
     missing = [spell(value) for value in source.missing.get(name, ())]
     absent = dict.fromkeys([*(spell(one) for one in attribute.missing), *missing, *silent])
-    notes = [attribute.note] if attribute.note else []
+    notes = [part for part in attribute.note.split("; ") if part and not _said_of(part, {*missing, *silent})]
     if missing:
         notes.append(f"the file calls {', '.join(missing)} missing")
     notes += [f"{value} is labelled {text!r}: means missing" for value, text in silent.items() if value not in missing]
@@ -54,6 +59,29 @@ def with_labels(attribute: Attribute, source: Source | None, table: Any) -> Attr
     elif kind == Kind.NOMINAL and labels:
         notes.append(f"values with labels: {_shown(labels, _in_order(set(labels) - set(absent)))}")
     return replace(attribute, note="; ".join(notes), **changes)
+
+
+def _titled(attribute: Attribute, title: str, table: Any) -> Attribute:
+    """A column with the label that the file gives it, and with the role that goes with that, if its name has none."""
+    title = " ".join(title.split())
+    if not title or title == attribute.name:
+        return attribute
+    note, clue = f"labelled {title!r}", recognise(title)
+    if attribute.role != Role.UNDECIDED or clue.role == Role.UNDECIDED:
+        return replace(attribute, note="; ".join(part for part in (note, attribute.note) if part))
+    numbers = [_number(one) for one in Frame(table).distinct(attribute.name).spellings if one not in attribute.missing]
+    codes = clue.codes and attribute.kind == Kind.CONTINUOUS and not attribute.notation and not attribute.open_ends
+    kind = Kind.NOMINAL if codes and all(one is not None and one.is_integer() for one in numbers) else attribute.kind
+    why = clue.why.replace("the name", "that", 1)
+    return replace(
+        attribute, role=clue.role, kind=kind, note="; ".join(part for part in (note, why, attribute.note) if part)
+    )
+
+
+def _said_of(note: str, values: Collection[str]) -> bool:
+    """Whether a remark says that one of these values looks like missing, which the file says, too."""
+    value, _, rest = note.partition(" (")
+    return rest.endswith("looks like missing") and _number(value) in {_number(one) for one in values}
 
 
 def _kind(level: str | None, labels: Mapping[str, str], present: list[str]) -> Kind | None:

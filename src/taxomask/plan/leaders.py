@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -12,17 +13,20 @@ from ..microdata.distinct import Distinct
 from ..microdata.frames import Frame
 from ..microdata.names import read_name, split_name
 from ..microdata.recognition import DATES, pairs
+from ..microdata.words import Part
 
 __all__ = ["with_leaders"]
 
 ENOUGH = 0.99  # of the records in which a column is what most often stands beside the other one
+_LEADING = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL, Role.UNDECIDED)
 _YEARS = frozenset(["year", "yr", "jahr", "annee", "ano", "anno", "any", "jaar"])
 
 
 def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collection[str] = ()) -> Schema:
     """The schema with ``follows`` for columns that belong to a protected one.
 
-    Candidates come from names: a description and its code, places, a year and a date. The table decides: the column
+    Whole numbers that another column describes are codes, and become categories. Candidates come from names: a
+    description and its code, places, a year and a date. The table decides: the column
     must be what most often stands beside the value of the other one in 99 % of the records, and these values must
     repeat. Of several the one with the fewest values leads. Numbers and dates do not lead:
     what a method makes of them need not occur in the table, and nothing would belong to it.
@@ -36,14 +40,15 @@ def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collecti
     but
         Columns whose roles were decided by a person.
     """
+    schema = _with_codes(schema, read)
     for name, leaders in _candidates(schema).items():
         if name in but:
             continue
         found = []
         for leader in leaders:
             one = schema[leader]
-            protected = one.role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL) and one.kind != Kind.CONTINUOUS
-            if (protected or one.follows is not None) and name not in _led_by(schema, leader):
+            may_lead = one.follows is not None or (one.role in _LEADING and one.kind != Kind.CONTINUOUS)
+            if may_lead and name not in _led_by(schema, leader):
                 share, values = _goes_with(Frame(read([leader, name])), leader, name)
                 found += [(values, leader, share)] if share >= ENOUGH else []
         if found:
@@ -53,6 +58,23 @@ def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collecti
             bare = {"kind": None, "order": (), "taxonomy": None, "normalize": (), "match": "id", "decimals": None}
             bare |= {"notation": None, "open_ends": (), "coarsen": None}
             schema = schema.replace(name, **{**bare, "role": Role.OTHER, "follows": leader, "note": note})
+    return schema
+
+
+def _with_codes(schema: Schema, read: Callable[[list[str]], Any]) -> Schema:
+    """The schema with whole numbers as categories where the table has a text for each of them."""
+    for text, code in pairs(schema).items():
+        one = schema[code]
+        amounts = one.kind != Kind.CONTINUOUS or one.notation or one.open_ends or one.coarsen or DATES in one.note
+        if amounts or schema[text].kind != Kind.NOMINAL:
+            continue
+        frame = Frame(read([code, text]))
+        whole = all(re.fullmatch(r"-?\d+(\.0+)?", value) for value in frame.distinct(code).spellings if value)
+        if whole and _goes_with(frame, code, text)[0] >= ENOUGH:
+            note = "; ".join(
+                part for part in (one.note, f"numbers that {text!r} describes: codes, not amounts") if part
+            )
+            schema = schema.replace(code, kind=Kind.NOMINAL, decimals=None, note=note)
     return schema
 
 
@@ -67,10 +89,19 @@ def _led_by(schema: Schema, name: str) -> list[str]:
 def _candidates(schema: Schema) -> dict[str, list[str]]:
     """For each column those that it may belong to, by their names."""
     found: dict[str, list[str]] = {}
-    for name, leader in (*pairs(schema).items(), *_places(schema), *_years(schema)):
+    for name, leader in (*pairs(schema).items(), *_texts(schema), *_places(schema), *_years(schema)):
         if schema[name].role != Role.IDENTIFIER:
             found.setdefault(name, []).append(leader)
     return found
+
+
+def _texts(schema: Schema) -> Iterator[tuple[str, str]]:
+    """Descriptions, and the codes of a taxonomy that are about the same."""
+    for name in schema:
+        read = read_name(name)
+        about = set(read.meanings) if Part.LABEL in read.parts else set()
+        codes = (one.name for one in schema.values() if one.kind == Kind.TAXONOMIC and one.name != name)
+        yield from ((name, code) for code in codes if about & set(read_name(code).meanings))
 
 
 def _places(schema: Schema) -> Iterator[tuple[str, str]]:
