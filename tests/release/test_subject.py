@@ -90,11 +90,39 @@ def test_other_methods_give_an_approximation_and_columns_may_be_left_out() -> No
     assert not found.bound
     assert found.candidates == found.records == 24
     assert "An approximation" in str(found)
-    assert seen(table, release, 3, dx="no code").left_out == ("dx",)
+    assert list(seen(table, release, 3, dx="no code").left_out) == ["dx"]
     with pytest.raises(tm.DataError, match="no record of the table has your values in ward"):
         seen(table, release, 3, ward="z")
     with pytest.raises(tm.DataError, match="the record has a column 'agee', which the table does not have"):
         seen(table, release, 3, agee=3)
+
+
+def test_what_a_person_is_told_of_values_that_the_table_does_not_know() -> None:
+    """A column that was permuted holds everybody's value: who does not find theirs is not in it, or spells it so."""
+    table = people(np.random.default_rng(4))
+    schema = tm.Schema([*list(SCHEMA.values())[:-1], tm.Attribute("ward", role="quasi_identifier", kind="nominal")])
+    release = tm.protect(table, schema, tm.GroupPermutation(4), seed=4)
+    found = seen(table, release, 1, ward="A ward")
+    assert (found.absent, found.bound, dict(found.left_out)) == (
+        ("ward",),
+        False,
+        {"ward": "no record of the table has 'A ward'"},
+    )
+    assert "ward: the table holds exactly the values that were collected, and not yours." in str(found)
+    found = seen(table, release, 1, age=20.5)
+    assert (found.absent, found.bound) == (("age",), False)
+    assert not found.columns[0].bound
+    found = seen(table, release, 1, dx="2500l", grade=None)
+    assert (found.absent, found.bound) == ((), True)
+    assert found.left_out["grade"] == "you gave no value"
+    assert found.left_out["dx"].startswith("'2500l' is not in icd9cm; near it are '2500'")
+    for wrong, told, way in (
+        ({"age": "forty"}, "your value of 'age', 'forty', is no number", "Write it as the table does"),
+        ({"grade": "best"}, "your value of 'grade', 'best', is not on its scale", "It is one of low, mid, high"),
+    ):
+        with pytest.raises(tm.DataError, match=told) as error:
+            seen(table, release, 1, **wrong)
+        assert way in error.value.hint
 
 
 def test_a_taxonomy_that_is_not_shipped_must_be_given_and_be_the_same() -> None:

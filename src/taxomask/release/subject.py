@@ -155,6 +155,13 @@ class SeenColumn:
     near: int
     bound: bool
 
+    def __str__(self) -> str:
+        exactly = "exactly" if self.bound else "about"
+        return (
+            f"{self.name}: {self.equal:,} have your value, {self.near:,} one within 5 % of the ranks; the nearest is "
+            f"{exactly} {100 * self.nearest:.2g} % of the ranks away."
+        )
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -163,7 +170,8 @@ class Seen:
     ``candidates`` are the records with the same values in the columns that were released as collected. ``nearest`` is
     the smallest distance of a candidate: the largest over the protected columns; ``at_nearest`` candidates have it, and
     ``near`` lie within 5 % of the ranks in every column. If it is a ``bound``, one's own record was moved at least so
-    far in one of the columns.
+    far in one of the columns. ``left_out`` are the protected columns that were not compared, and why; ``absent`` those
+    that hold exactly the values that were collected, and not one's own.
     """
 
     records: int
@@ -175,7 +183,8 @@ class Seen:
     near: int
     bound: bool
     linked: bool
-    left_out: tuple[str, ...]
+    left_out: Mapping[str, str]
+    absent: tuple[str, ...]
 
     def __str__(self) -> str:
         lines = []
@@ -184,12 +193,7 @@ class Seen:
                 f"{self.candidates:,} of {self.records:,} records have your values in {', '.join(self.as_collected)}, "
                 "which were released as they were collected; these are compared."
             )
-        for one in self.columns:
-            exactly = "exactly" if one.bound else "about"
-            lines.append(
-                f"{one.name}: {one.equal:,} have your value, {one.near:,} one within 5 % of the ranks; the nearest is "
-                f"{exactly} {100 * one.nearest:.2g} % of the ranks away."
-            )
+        lines += map(str, self.columns)
         moved = f"{100 * self.nearest:.2g} % of the ranks"
         many = "record does" if self.at_nearest == 1 else "records do"
         lines.append(
@@ -198,6 +202,13 @@ class Seen:
         )
         if not self.linked:
             lines.append("The records of this table were made anew: none of them is yours.")
+        elif self.absent:
+            lines.append(
+                f"{', '.join(self.absent)}: the table holds exactly the values that were collected, and not yours. "
+                "Either your record is not in it, or your value is written differently there."
+            )
+        elif self.bound and self.nearest == 0:
+            lines.append("No bound: a record of the table has all your values, whether it is yours or not.")
         elif self.bound:
             lines.append(f"A bound: if your record is in the table, it was moved by at least {moved} in one column.")
         else:
@@ -205,7 +216,7 @@ class Seen:
                 "An approximation: not every column is a permutation of the original one in which your value occurs."
             )
         if self.left_out:
-            lines.append(f"Not compared: {', '.join(self.left_out)}.")
+            lines.append(f"Not compared: {'; '.join(f'{name} ({why})' for name, why in self.left_out.items())}.")
         return "\n".join(lines)
 
 
@@ -226,19 +237,24 @@ def verify_record(
     names = _compared(table, record, public)
     schema = public.schema(names, {name: one for name, one in taxonomies.items() if name in names})
     released = Microdata.from_frame(table.select(names), schema)
-    mine = Microdata.from_frame(_one_row(table, {name: record[name] for name in names}), schema)
+    mine = {name: _coded(table, schema[name], record[name]) for name in names}
     protected = [name for name in names if "protected" in public.columns[name]]
-    left_out = [name for name in protected if mine.columns[name].missing[0]]
+    permuted = [name for name in protected if public.linked and public.columns[name]["protected"] == "permuted"]
+    given = [name for name in permuted if not mine[name].missing[0]]
+    absent = tuple(name for name in given if not _occurs(released.columns[name], mine[name]))
+    whys = {name: _why_not(released.columns[name], mine[name], record[name]) for name in protected}
+    left_out = {name: why for name, why in whys.items() if why}
     if len(left_out) == len(protected):
         every = [name for name, said in public.columns.items() if "protected" in said]
+        found = "".join(f" {name}: {why}." for name, why in left_out.items())
         raise DataError(
-            "the record has no value in a protected column that the table knows.",
+            f"the record has no value in a protected column that the table knows.{found}",
             hint=f"Give your own values of {listing(every)}.",
         )
     as_collected = [name for name in names if name not in protected] if public.linked else []
     own = np.ones(released.n, dtype=np.bool_)
     for name in as_collected:
-        theirs, yours = alike(released.columns[name], mine.columns[name])
+        theirs, yours = alike(released.columns[name], mine[name])
         own &= theirs.same(yours.take(np.zeros(released.n, dtype=np.int64)))
     if not own.any():
         raise DataError(
@@ -247,13 +263,11 @@ def verify_record(
             hint="Your record is not in this table, or its values are spelled differently; leave these columns out to "
             "compare the others.",
         )
-    seen, largest, exact = [], np.zeros(int(own.sum())), public.linked
+    seen, largest, exact = [], np.zeros(int(own.sum())), public.linked and not absent
     for name in protected:
         if name in left_out:
             continue
-        away, found = _away(released.columns[name], mine.columns[name])
-        bound = public.linked and found and public.columns[name]["protected"] == "permuted"
-        away = away[own]
+        away, bound = _away(released.columns[name], mine[name])[own], name in permuted and name not in absent
         seen.append(SeenColumn(name, float(away.min()), int((away == 0).sum()), int((away <= NEAR).sum()), bound))
         largest, exact = np.maximum(largest, away), exact and bound
     nearest = float(largest.min())
@@ -267,7 +281,8 @@ def verify_record(
         int((largest <= NEAR).sum()),
         exact,
         public.linked,
-        tuple(left_out),
+        left_out,
+        absent,
     )
 
 
@@ -287,29 +302,57 @@ def _compared(table: Any, record: Mapping[str, Any], public: PublicTable) -> lis
     return [name for name in table.column_names if name in record]
 
 
-def _one_row(table: Any, record: Mapping[str, Any]) -> Any:
-    """The record as a table whose columns have the types of the release."""
+def _coded(table: Any, attribute: Attribute, value: Any) -> Column:
+    """A value of the record as a column of one row, of the type that the column of the release has."""
     import pyarrow as pa
 
-    columns = {}
-    for name, value in record.items():
-        dtype = table.schema.field(name).type
+    name = attribute.name
+    dtype = table.schema.field(name).type
+    try:
         if value is None:
-            columns[name] = pa.nulls(1, dtype)
+            cell = pa.nulls(1, dtype)
         elif is_temporal(dtype):
-            try:
-                columns[name] = pa.array([str(value)]).cast(dtype)
-            except pa.ArrowInvalid:
-                raise DataError(f"{name}: {value!r} is no {dtype}.", hint="Write it as in the table.") from None
+            cell = pa.array([str(value)]).cast(dtype)
         elif isinstance(value, int | float) and not isinstance(value, bool) and not pa.types.is_string(dtype):
-            columns[name] = pa.array([float(value)])
+            cell = pa.array([float(value)])
         else:
-            columns[name] = pa.array([spell(value)])
-    return pa.table(columns)
+            cell = pa.array([spell(value)])
+        return Microdata.from_frame(pa.table({name: cell}), Schema([attribute])).columns[name]
+    except (pa.ArrowInvalid, DataError):
+        if attribute.order:
+            raise DataError(
+                f"your value of {name!r}, {value!r}, is not on its scale.",
+                hint=f"It is one of {', '.join(map(spell, attribute.order))}.",
+            ) from None
+        kind = str(dtype) if is_temporal(dtype) else "number" if attribute.kind == Kind.CONTINUOUS else "value"
+        raise DataError(
+            f"your value of {name!r}, {value!r}, is no {kind}.", hint="Write it as the table does."
+        ) from None
 
 
-def _away(released: Column, mine: Column) -> tuple[Float, bool]:
-    """How many ranks each released value is from one's own, as a share of all, and whether that value occurs."""
+def _why_not(released: Column, mine: Column, value: Any) -> str:
+    """Why a value cannot be compared with a column, if it cannot."""
+    attribute, shown = mine.attribute, repr(spell(value))
+    if not mine.missing[0]:
+        there = attribute.kind != Kind.NOMINAL or _occurs(released, mine)
+        return "" if there else f"no record of the table has {shown}"
+    if value is None:
+        return "you gave no value"
+    if not attribute.taxonomies or spell(value) in map(spell, attribute.missing):
+        return f"{shown} means that there is no value"
+    taxonomy: Taxonomy = attribute.taxonomies[0][0]
+    near = taxonomy.nearest(spell(value), match=attribute.match)  # type: ignore[arg-type]
+    return f"{shown} is not in {taxonomy.name}{f'; near it are {listing(near[:3])}' if near else ''}"
+
+
+def _occurs(released: Column, mine: Column) -> bool:
+    """Whether a value occurs in a column."""
+    theirs, yours = alike(released, mine)
+    return bool(theirs.same(yours.take(np.zeros(len(theirs), dtype=np.int64))).any())
+
+
+def _away(released: Column, mine: Column) -> Float:
+    """How many ranks each released value is from one's own, as a share of all."""
     theirs, yours = alike(released, mine)
     if isinstance(theirs, ContinuousColumn):
         z, x = theirs.numbers(), float(yours.numbers()[0])
@@ -319,10 +362,9 @@ def _away(released: Column, mine: Column) -> tuple[Float, bool]:
     present = ~np.isnan(z)
     ordered = np.sort(z[present])
     low, high = float(np.searchsorted(ordered, x, "left")) + 1, float(np.searchsorted(ordered, x, "right"))
-    found = high >= low
-    if not found:
+    if high < low:  # the value does not occur
         low = high = high + 0.5
     first, last = np.searchsorted(ordered, z[present], "left") + 1, np.searchsorted(ordered, z[present], "right")
     away = np.zeros(len(z))
     away[present] = np.maximum(np.maximum(first - high, low - last), 0) / max(len(ordered) - 1, 1)
-    return away, found
+    return away
