@@ -40,7 +40,7 @@ def index(pages: Mapping[str, Page]) -> str:
                 for page in shown
             ],
         ),
-        "How long all methods take, against the number of records: [timings](timings.md).",
+        "How long all methods take, against the number of records: [Time against the number of records](timings.md).",
         "## Every table",
         markdown_table(
             ["", "what", "data", "cells with the printed digits"],

@@ -6,7 +6,10 @@ import dataclasses
 import re
 import subprocess
 import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import yaml
@@ -14,6 +17,7 @@ import yaml
 from taxomask.methods import METHODS
 from taxomask.microdata import Attribute
 from taxomask.plan import EngineChoice, Limits, Output, Plan
+from web.browser import chromium
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -75,17 +79,76 @@ def test_every_method_to_begin_with_is_one() -> None:
         Plan.from_dict({"attributes": [{"name": "age", "role": "other"}], "method": yaml.safe_load(entry)})
 
 
-def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site. A link to a page or an anchor that is not there ends the build."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    pages = sorted(tmp_path.rglob("*.html"))
-    built = {page.relative_to(tmp_path).as_posix() for page in pages}
-    expected = {page.relative_to(DOCS).as_posix() for page in PAGES}
+    return folder
+
+
+def test_the_site_has_every_page_and_loads_nothing_from_elsewhere(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    built = {page.relative_to(site).as_posix() for page in pages}
+    expected = {page.relative_to(DOCS).as_posix() for page in PAGES} | {
+        "changelog.md",
+        "contributing.md",
+        "security.md",
+    }
     assert {one.replace("README.md", "index.md").replace(".md", ".html") for one in expected} <= built
     for page in pages:
-        loaded = re.findall(r"<(?:script|img|iframe|source)[^>]+src=\"?([^\"\s>]+)", page.read_text(encoding="utf-8"))
-        loaded += re.findall(
-            r"<link[^>]+rel=\"?stylesheet\"?[^>]*href=\"?([^\"\s>]+)", page.read_text(encoding="utf-8")
+        # What a browser fetches by itself; an <a> is only a link.
+        tags = re.findall(
+            r"<(?:script|img|iframe|source|link|video|object|embed)\b[^>]*>", page.read_text(encoding="utf-8")
         )
-        assert [one for one in loaded if "//" in one] == []
+        assert [tag for tag in tags if re.search(r"(?:src|href|srcset|data)=[\"']?(?:https?:)?//", tag)] == []
+    for sheet in site.rglob("*.css"):
+        assert re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//[^)\"']+", sheet.read_text(encoding="utf-8")) == []
+
+
+def test_no_picture_is_left_over() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "README.md"]]
+    assert [
+        file.name for file in (DOCS / "images").iterdir() if not any(f"images/{file.name})" in one for one in texts)
+    ] == []
+
+
+@pytest.mark.slow
+def test_the_pictures_are_what_the_recipes_make() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "pictures"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+LOOKED_AT = ("index.html", "recipes.html", "reference/methods.html", "papers/p0.html", "attacks.html")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_the_site_in_a_browser(site: Path, width: int, scheme: str) -> None:
+    handler = partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, chromium() as browser:
+        Thread(target=server.serve_forever, daemon=True).start()
+        origin = f"http://127.0.0.1:{server.server_port}/"
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        asked, errors = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        for name in LOOKED_AT:
+            page.goto(origin + name)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            broken = "[...document.images].filter((one) => one.complete && !one.naturalWidth).map((one) => one.src)"
+            assert page.evaluate(broken) == [], name
+        if width > 1000:
+            page.locator(".md-search__input").fill("microaggregation")
+            page.locator(".md-search-result__item").first.wait_for()
+        server.shutdown()
+        assert [url for url in asked if not url.startswith((origin, "data:", "blob:"))] == []
+        assert errors == []
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
