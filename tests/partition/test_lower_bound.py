@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import taxomask as tm
+from taxomask.partition import lower_bound, optimal_groups
 from taxomask.partition.lower_bound import least_loss, loss_of_means
 
 
@@ -25,15 +26,44 @@ def partitions(rows: list[int], k: int) -> Iterator[list[list[int]]]:
                 yield [group, *others]
 
 
-@given(st.integers(4, 8), st.integers(1, 3), st.integers(2, 4), st.integers(0, 1000))
-@settings(max_examples=30, deadline=None)
-def test_no_partition_has_less(n: int, d: int, k: int, seed: int) -> None:
+@pytest.mark.parametrize("more", [30, 0])
+@given(st.integers(4, 8), st.integers(1, 3), st.integers(2, 4), st.integers(0, 1000), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_no_partition_has_less(more: int, n: int, d: int, k: int, seed: int, skewed: bool) -> None:
+    """Whether all pairs are listed or those of the k nearest only."""
     points = np.random.default_rng(seed).normal(size=(n, d)) * 10
+    points = np.exp(points / 5) if skewed else points
     best = min(
         sum(float(np.square(points[group] - points[group].mean(axis=0)).sum()) for group in groups)
         for groups in partitions(list(range(n)), k)
     )
-    assert least_loss(points, k) <= best + 1e-9
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lower_bound, "_MORE", more)
+        assert least_loss(points, k) <= best * (1 + 1e-12) + 1e-9
+
+
+@pytest.mark.parametrize("k", [2, 3, 10])
+@pytest.mark.parametrize("more", [30, 0])
+def test_on_a_line_it_is_below_the_least_loss_and_near_it(k: int, more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lower_bound, "_MORE", more)
+    for values in (np.random.default_rng(k).normal(size=700), np.random.default_rng(k).lognormal(size=700)):
+        points = values[:, None]
+        least, found = loss_of_means(points, optimal_groups(values, k)), least_loss(points, k)
+        assert found <= least
+        assert not more or (simple(points, k) < found and found > 0.75 * least)
+
+
+def simple(points: np.ndarray, k: int) -> float:
+    """Every pair divided into halves: the bound without its search."""
+    away = np.sort(np.square(points[:, None] - points).sum(axis=2), axis=1)
+    return float(away[:, :k].sum() / (2 * k))
+
+
+def test_a_point_far_from_all_others_has_its_distances_for_itself() -> None:
+    """Pairs 0 1 and 10 11, and 30. The first share 1 each; 30 gets all 361 from 11, where 10 gets the 1 of its pair."""
+    points = np.array([[0.0], [1.0], [10.0], [11.0], [30.0]])
+    assert simple(points, 2) == pytest.approx((1 + 1 + 1 + 1 + 361) / 4)
+    assert least_loss(points, 2) == pytest.approx((1 + 1 + 361) / 2, rel=1e-6)
 
 
 def test_pairs_that_are_each_others_nearest_reach_it() -> None:
