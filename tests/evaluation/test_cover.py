@@ -47,7 +47,9 @@ def test_the_verdict_by_hand() -> None:
     )
     assert risk.startswith("Of 100 records the only attacker that was tried (“nearest record”) finds ")
     assert lost.startswith("What is lost most is age, with a loss of ")
-    assert found["as_it_is"] == ["ward: other, wards are on the website"]
+    why = "other, by decision of the custodian, wards are on the website"
+    assert found["as_it_is"] == [{"columns": ["ward"], "why": why}]
+    assert found["alone"].startswith("alone by what is released as it is (2 columns): ")
     assert (found["missing"], found["files"], found["practice"]) == (["purpose", "recipient"], [], "")
 
 

@@ -60,10 +60,11 @@ def compare(
     """
     from ..comparison import search_weights
     from ..plan import Plan
+    from ..plan.as_written import as_written
 
     if output is not None:
         check_free(output, force=force)
-    read = Plan.read(plan, outside=outside).counting(person=person, household=household)
+    read = as_written(Plan.read(plan, outside=outside).counting(person=person, household=household), data)
     _check_analysis(analysis, read)
     risk = max_risk if max_risk is not None else read.limits.risk
     disclosure = max_disclosure if max_disclosure is not None else read.limits.disclosure

@@ -24,6 +24,7 @@ def cover(evaluation: Evaluation, done: Mapping[str, Any]) -> dict[str, Any]:
             {"key": key, "name": name, "value": done[key]}
             for key, name in (
                 ("file", "original table"),
+                ("sheet", "sheet"),
                 ("file_hash", "SHA-256 of its file"),
                 ("table_hash", "SHA-256 of its values"),
                 ("date", "date"),
@@ -38,8 +39,9 @@ def cover(evaluation: Evaluation, done: Mapping[str, Any]) -> dict[str, Any]:
         "table_hash": done["table_hash"],
         "missing": [key for key in ("purpose", "recipient") if not done.get(key)],
         "files": [{"name": name, "sha256": sha} for name, sha in done["files"].items()],
-        "verdict": [_promised(done), _found(evaluation), _lost(evaluation)],
+        "verdict": [_promised(done), _found(evaluation, done), _lost(evaluation)],
         "as_it_is": list(done["as_it_is"]),
+        "alone": done["alone"],
         "accepted": list(done["accepted"]),
         "practice": done["practice"],
     }
@@ -59,7 +61,7 @@ def _promised(done: Mapping[str, Any]) -> str:
     return f"The method's promises were checked on {where}, and hold: {'; '.join(held[:PROMISES])}{also}."
 
 
-def _found(evaluation: Evaluation) -> str:
+def _found(evaluation: Evaluation, done: Mapping[str, Any]) -> str:
     """How likely somebody is found, by those who tried."""
     head = evaluation.headline
     if head["attacker"] is None:
@@ -71,6 +73,8 @@ def _found(evaluation: Evaluation) -> str:
     who = f"the best of the {tried} attackers that were tried" if tried > 1 else "the only attacker that was tried"
     kept = head["unchanged"]
     known = f" Nothing changed in {kept}: who knows that may find somebody without any attack." if kept else ""
+    if evaluation.attackers[head["attacker"]].share.value < 1 and done["alone"]:
+        known += " That is by the quasi-identifiers; what else is released as it is may tell more, see below."
     return (
         f"Of 100 {unit} {who} (“{ATTACKERS[head['attacker']].title}”) finds {_percent(share.value)} (with 95 % "
         f"confidence {_percent(share.low)} to {_percent(share.high)}), where guessing finds "

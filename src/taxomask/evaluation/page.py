@@ -16,11 +16,13 @@ from ..measures.risk.linkage import WORST
 from ..measures.side_by_side import same_values
 from ..microdata import CategoricalColumn, Column, TaxonomicColumn
 from ..microdata.alike import alike
+from ..microdata.casting import fit
 from ..report.figures import Branch, number
 from .cover import cover
 from .headline import HEADLINE, disclosure_risk, learns_most
 
 if TYPE_CHECKING:
+    from ..microdata import Attribute, Microdata
     from .evaluation import Evaluation
 
 __all__ = ["page"]
@@ -116,7 +118,7 @@ def _column(evaluation: Evaluation, name: str) -> dict[str, Any]:
         "changed": _changed_share(before, after) if overall is not None else "–",
         "same": _same(evaluation, name),
     }
-    return facts | _figure(before, after) | {"words": _words(before, after)}
+    return facts | _figure(evaluation.original, before, after) | {"words": _words(before, after)}
 
 
 def _worst_first(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -135,7 +137,7 @@ def _same(evaluation: Evaluation, name: str) -> bool:
     return linked and same_values(*alike(evaluation.original.columns[name], evaluation.released.columns[name]))
 
 
-def _figure(before: Column, after: Column) -> dict[str, Any]:
+def _figure(table: Microdata, before: Column, after: Column) -> dict[str, Any]:
     if isinstance(before, TaxonomicColumn) and isinstance(after, TaxonomicColumn):
         return {"figure": "icicle", "tree": _tree(before, after)}
     if isinstance(before, CategoricalColumn) and isinstance(after, CategoricalColumn):
@@ -151,7 +153,18 @@ def _figure(before: Column, after: Column) -> dict[str, Any]:
         return {"figure": None}
     edges = np.histogram_bin_edges(np.concatenate([x, y]), BINS)
     counts = [np.histogram(one, edges)[0] / len(one) for one in (x, y)]
-    return {"figure": "histogram", "edges": edges.tolist(), "before": counts[0].tolist(), "after": counts[1].tolist()}
+    ends = _written(table, before.attribute, edges[[0, -1]])
+    return {"figure": "histogram", "ends": ends, "before": counts[0].tolist(), "after": counts[1].tolist()}
+
+
+def _written(table: Microdata, attribute: Attribute, values: NDArray[np.float64]) -> list[str]:
+    """Numbers of a column as people read them; dates as dates."""
+    coarser = attribute.coarser
+    if coarser is not None and coarser.unit != "age":
+        return [str(text).removesuffix(".0") for text in coarser.write(np.rint(values)).to_pylist()]
+    if table.holds_dates(attribute.name):
+        return [str(one) for one in fit(np.rint(values), table.value_type(attribute.name)).to_pylist()]
+    return [number(one, 4) for one in values.tolist()]
 
 
 def _words(before: Column, after: Column) -> str:
@@ -252,7 +265,7 @@ def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
     )
     made = (make(evaluation) for make in makers)
     sections = [one for found in made for one in (found if isinstance(found, list) else [found])]
-    return [section for section in sections if section["rows"]]
+    return [{"texts": [], **section} for section in sections if section["rows"]]
 
 
 def _analyses(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -303,7 +316,8 @@ def _attackers(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "title": "What attackers find",
         "about": about,
-        "header": ["attacker", "share", "from", "to", "random guess", "after", "how"],
+        "header": ["attacker", "share", "from", "to", "random guess", "looks for", "how"],
+        "texts": ["looks for", "how"],
         "rows": [
             _row(
                 ATTACKERS[name].title,
@@ -337,7 +351,8 @@ def _worst_records(evaluation: Evaluation) -> dict[str, Any]:
         "title": "Who is found most easily",
         "about": f"The {WORST_RECORDS} worst of the records that are found with a chance above {EASY:g}: their rows in "
         "the original table, and the smallest set of columns that singles them out, if few do.",
-        "header": ["row", "before", "after", "singled out by", "before, by"],
+        "header": ["row", "chance before", "chance after", "singled out by", "before, by"],
+        "texts": ["singled out by", "before, by"],
         "rows": [
             _row(
                 f"{one['row']:,}",
@@ -414,9 +429,9 @@ def _changes_in_rank(evaluation: Evaluation) -> dict[str, Any]:
     changes: Mapping[str, int] = max(counts.values(), key=len, default={})
     return {
         "title": "Records by change in rank",
-        "about": "How many records moved by how many ranks.",
-        "header": ["change in rank", *counts],
-        "rows": [_row(change, *(one.get(change, 0) for one in counts.values())) for change in changes],
+        "about": "How many records of each column moved by how many ranks.",
+        "header": ["column", *changes],
+        "rows": [_row(name, *(one.get(change, 0) for change in changes)) for name, one in counts.items()],
     }
 
 
@@ -452,11 +467,11 @@ def _measures(evaluation: Evaluation) -> dict[str, Any]:
     values = evaluation.to_dict()
     disclosure = values["papers"]["DR"]
     rows = [
-        _row(HEADLINE["score"].title, "Score", values["headline"]["score"], about=HEADLINE["score"].about),
-        _row("disclosure risk", "DR", disclosure["value"], about=disclosure["meaning"]),
+        (HEADLINE["score"].title, ("Score", values["headline"]["score"]), HEADLINE["score"].about),
+        ("disclosure risk", ("DR", disclosure["value"]), disclosure["meaning"]),
     ]
     rows += [
-        _row(title, one.paper or "–", value, about=one.about)
+        (title, (one.paper or "–", value), one.about)
         for where, title, one, value in evaluation.figures()
         if where not in _IN_TABLES
     ]
@@ -464,7 +479,8 @@ def _measures(evaluation: Evaluation) -> dict[str, Any]:
         "title": "Every measure, with its name in the papers",
         "about": "Of losses 0 is none. But for the loss itself they are over all columns, untouched ones included.",
         "header": ["measure", "in the papers", "value"],
-        "rows": rows,
+        "texts": ["in the papers"],
+        "rows": _told_once(rows),
     }
 
 
@@ -473,5 +489,6 @@ def _failed(evaluation: Evaluation) -> dict[str, Any]:
         "title": "What could not be measured",
         "about": "Something went wrong in these measures, which is a mistake in them and not in the table.",
         "header": ["measure", "error"],
+        "texts": ["error"],
         "rows": [_row(name, error) for name, error in evaluation.failed.items()],
     }

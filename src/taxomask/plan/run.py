@@ -26,6 +26,7 @@ from ..release.leaks import Terms
 from ..release.places import check_place, is_folder
 from ..release.randomness import check_secret
 from ..release.write import Options, write
+from .as_written import as_written
 from .plan import EngineChoice, Limits, Plan
 
 __all__ = ["Outcome", "naming", "open_for", "open_workers", "read_for", "run", "two_tables"]
@@ -95,10 +96,11 @@ def run(
     for path in (target, page):
         if path and not is_address(path):
             _check_place(Path(path), data or (plan.data and plan.located(plan.data)), force=force)
+    chosen, plan = plan.method, as_written(plan, data)
     with _table(plan, data, target, progress) as (source, engine, table):
         with naming(source):
             terms = Terms(plan.accept, plan.limits.singled_out)
-            method = with_missing_cells(plan.method, table, plan.missing_cells)
+            method = with_missing_cells(chosen, table, plan.missing_cells)
             check_analyses(plan.analyses, table.schema, table)
             release = _protected(engine, table, method, plan.seed, terms)
         evaluation = _measured(plan, release, page, progress)
@@ -132,12 +134,12 @@ def _told(plan: Plan) -> dict[str, Any]:
 def _about(plan: Plan, source: Source) -> dict[str, str]:
     """What the first page of a report has besides what a release knows: the file, and what the plan says of its use."""
     where = str(source.where)
-    path = Path(where)
+    path, sheet = split_sheet(where)
     found = {"file": shown(where) if is_address(where) else path.name}
     if not is_address(where) and path.is_file():
         with path.open("rb") as file:
             found["file_hash"] = hashlib.file_digest(file, "sha256").hexdigest()
-    said = {"purpose": plan.purpose, "recipient": plan.recipient}
+    said = {"sheet": sheet, "purpose": plan.purpose, "recipient": plan.recipient}
     return found | {key: text for key, text in said.items() if text}
 
 

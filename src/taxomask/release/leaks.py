@@ -21,7 +21,7 @@ from .disguises import SAMPLE
 from .identifiers import held_in, identifier_of
 from .long_leaks import look_for_leaks
 from .seen import Seen, seen
-from .singled_out import SingledOut, pair_alone, singled_out, widest_pairs
+from .singled_out import BY_THEM, STANDS_ALONE, SingledOut, pair_alone, singled_out, widest_pairs
 from .telling import ENOUGH
 from .twins import Finding, Told, counted, pairs_to_try, told_by
 
@@ -103,9 +103,9 @@ def leak_checks(
     if targets:
         how = _how_looked(targets, same, looked.pairs, looked.left_out, told) + looked.of_twins
         judged.append(_judged(NO_TWIN, twins, terms, how))
-    counted: Check = Counted("who stands alone", True, str(single))
+    counted: Check = Counted(STANDS_ALONE, True, str(single))
     if terms.singled_out is not None:
-        promise = f"at most {terms.singled_out:.4g} of the {single.unit} are alone by the columns released as they are"
+        promise = f"at most {terms.singled_out:.4g} of the {single.unit} are {BY_THEM}"
         counted = Check(promise, single.as_they_are <= terms.singled_out, str(single))
     used = [entry for entry in terms.accept if any(entry in accepted for _, accepted in judged)]
     found = [one for one in (*held, *twins) if not any(entry.covers(one.columns) for entry in terms.accept)]

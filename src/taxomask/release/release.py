@@ -22,7 +22,7 @@ from ..measures.analyses import Analysis
 from ..methods import Check, Masked, Method, Progress, Promise
 from ..methods.base import Counted, Promised
 from ..methods.promises import KAnonymity
-from ..microdata import Microdata
+from ..microdata import Microdata, Role
 from ..microdata.coding import Note
 from ..microdata.frames import Frame
 from .accept import Accepted, unneeded_notes
@@ -30,6 +30,7 @@ from .checks import Found, check_release, stop_if_broken, unchanged_notes
 from .leaks import Terms
 from .places import check_place
 from .randomness import check_secret
+from .singled_out import BY_THEM, STANDS_ALONE
 
 if TYPE_CHECKING:
     from .write import Publication
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 __all__ = ["Release"]
 
 PRACTICE = "practice, not for release"
+_UNTOUCHED = {  # what is said of a column that no method changed
+    Role.CONFIDENTIAL: "confidential, and not changed by this method",
+    Role.QUASI_IDENTIFIER: "quasi-identifier, though others may know it: this method did not change it",
+    Role.OTHER: "other, by decision of the custodian",
+}
 _ALIKE = 3  # notes of the same kind that are told one by one
 
 
@@ -214,20 +220,27 @@ class Release:
             "practice": self.audit.get("practice", ""),
             "promised": [one.promise for one in self.promise if isinstance(one, Promised)],
             "as_it_is": self._as_it_is(),
+            "alone": self._alone(),
             "files": {PurePath(name).name: sha for name, sha in self.audit.get("file_sha256", {}).items()},
             "table_hash": self.audit["sha256"]["original"],
             "date": datetime.fromtimestamp(self.audit["started"], UTC).date().isoformat(),
             "version": f"taxomask {self.audit['versions']['taxomask']}",
         }
 
-    def _as_it_is(self) -> list[str]:
-        """The columns that are released as they are, with their role and what the plan says about them."""
+    def _as_it_is(self) -> list[dict[str, Any]]:
+        """The columns that are released as they are, with why, and what the plan says about them."""
         schema = self.original.schema
-        why = {
-            name: f"{str(schema[name].role).replace('_', '-')}{f', {note}' if (note := schema[name].note) else ''}"
-            for name in self.untouched
-        }
-        return [f"{', '.join(name for name in why if why[name] == one)}: {one}" for one in dict.fromkeys(why.values())]
+        why: dict[str, list[str]] = {}
+        for name in self.untouched:
+            one = schema[name]
+            said = _UNTOUCHED[Role(one.role)] if one.follows is None else f"it belongs to {one.follows}"
+            why.setdefault(f"{said}, {one.note}" if one.note else said, []).append(name)
+        return [{"columns": names, "why": said} for said, names in why.items()]
+
+    def _alone(self) -> str:
+        """How many records, or people, nobody else equals in what is released as it is; empty if nothing is."""
+        about = (one.found for one in self.promise if one.promise == STANDS_ALONE or one.promise.endswith(BY_THEM))
+        return next(about, "") if self.untouched else ""
 
     def to_know(self) -> list[str]:
         """The notes; what was found in many columns is told once."""

@@ -22,6 +22,7 @@ from ..microdata.files import Extra, Source
 from ..microdata.frames import Frame
 from ..microdata.numeric import is_text
 from .seen import values_in, word_characters
+from .twins import counted
 
 __all__ = ["NO_RESIDUE", "OTHER_FORMAT", "residue_check"]
 
@@ -74,7 +75,8 @@ def residue_check(engine: Engine, data: Microdata, released: Frame, back: Source
         found += [f"{one.where}: {text!r}" for text in _held(one, wanted)]
     looked = "the file holds nothing but names and cells"
     if extras:
-        looked = f"looked at {len(extras):,} levels, labels, statistics and other texts that are no cells"
+        are = "is no cell" if len(extras) == 1 else "are no cells"
+        looked = f"looked at {counted(len(extras), 'text')} that {are}, such as levels, labels and statistics"
     return Check(NO_RESIDUE, not found, "; ".join(found[:_SHOWN]) if found else looked)
 
 

@@ -13,8 +13,9 @@ from ..microdata.people import class_owners
 from .seen import Seen
 from .twins import counted, percent
 
-__all__ = ["SingledOut", "pair_alone", "singled_out", "widest_pairs"]
+__all__ = ["BY_THEM", "STANDS_ALONE", "SingledOut", "pair_alone", "singled_out", "widest_pairs"]
 
+STANDS_ALONE, BY_THEM = "who stands alone", "alone by the columns released as they are"  # what a check is called
 WIDEST = 12  # columns of which pairs are looked at: those with the most values
 
 

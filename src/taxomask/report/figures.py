@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = ["Branch", "bars", "heatmap", "histogram", "icicle", "number", "risk_utility_map"]
 
+ROUNDING = 1e-14
 HUES = 8  # colours for branches and methods, as in style.css
 
 
@@ -28,11 +29,15 @@ def number(value: Any, digits: int = 3) -> str:
 
     >>> number(1234567), number(0.12345), number(12.3456), number(0), number(None), number(0.000033156), number(1e-9)
     ('1,234,567', '0.123', '12.3', '0', '–', '0.0000332', '1e-09')
+    >>> number(1.87e-16)  # nothing but the rounding of the machine
+    '0'
     """
     if value is None or (isinstance(value, float) and value != value):
         return "–"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
+    if abs(value) < ROUNDING:
+        return "0"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     if abs(value) >= 1000:
@@ -43,8 +48,8 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}".rstrip("0")
 
 
-def histogram(edges: Sequence[float], before: Sequence[float], after: Sequence[float], *, name: str) -> Any:
-    """How often numbers fall into each interval: bars before, a line after."""
+def histogram(ends: Sequence[str], before: Sequence[float], after: Sequence[float], *, name: str) -> Any:
+    """How often numbers fall into each interval, from one of two ends to the other: bars before, a line after."""
     width, height, foot = 420.0, 130.0, 22.0
     top = max([*before, *after, 1e-300])
     step = width / max(len(before), 1)
@@ -59,8 +64,8 @@ def histogram(edges: Sequence[float], before: Sequence[float], after: Sequence[f
     ]
     corners = [f"{x:.1f},{y(value):.1f}" for i, value in enumerate(after) for x in (i * step, (i + 1) * step)]
     parts.append(f'<polyline class="after-line" points="{" ".join(corners)}"/>')
-    for place, anchor, edge in ((0.0, "start", edges[0]), (width, "end", edges[-1])):
-        parts.append(_text(place, height - 6, number(edge, 4), anchor=anchor, kind="tick"))
+    for place, anchor, edge in ((0.0, "start", ends[0]), (width, "end", ends[-1])):
+        parts.append(_text(place, height - 6, edge, anchor=anchor, kind="tick"))
     return _svg(width, height, parts, f"{name}: distribution before and after")
 
 
@@ -98,18 +103,22 @@ def icicle(root: Branch, *, name: str) -> Any:
 
 def heatmap(names: Sequence[str], values: Sequence[Sequence[float | None]], *, title: str) -> Any:
     """A square table of numbers between -1 and 1 as colours with the numbers in them."""
-    cell, left = 44.0, 110.0
+    cell, left = 44.0, 150.0
     size = len(names)
-    width, height = left + size * cell, 26 + size * cell
+    top = 6 + 6.2 * min(max(map(len, names), default=0), 20)  # names stand upright above their columns
+    width, height = left + size * cell, top + size * cell
     parts = []
     for i, label in enumerate(names):
-        parts.append(_text(left - 6, 26 + i * cell + cell / 2 + 4, _short(label, 15), anchor="end", kind="tick"))
-        parts.append(_text(left + i * cell + cell / 2, 18, _short(label, 6), anchor="middle", kind="tick"))
+        parts.append(_text(left - 6, top + i * cell + cell / 2 + 4, _short(label, 20), anchor="end", kind="tick"))
+        parts.append(
+            f'<text class="tick" transform="translate({left + i * cell + cell / 2 + 4:.1f} {top - 6:.1f}) rotate(-90)">'
+            f"{_escape(_short(label, 20))}</text>"
+        )
         for j in range(size):
             value = values[i][j]
             strength = 0.0 if value is None else min(abs(value), 1.0)
             kind = "cold" if value is not None and value < 0 else "warm"
-            x, y = left + j * cell, 26 + i * cell
+            x, y = left + j * cell, top + i * cell
             parts.append(
                 f'<rect class="{kind}" x="{x}" y="{y}" width="{cell - 1}" height="{cell - 1}" '
                 f'fill-opacity="{strength:.2f}"><title>{_escape(label)} – {_escape(names[j])}</title></rect>'

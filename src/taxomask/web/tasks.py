@@ -20,6 +20,7 @@ from ..microdata import Microdata
 from ..microdata.files import FORMATS
 from ..microdata.files.excel import sheets_of
 from ..plan import Plan, make_method
+from ..plan.as_written import as_written
 from ..plan.run import read_for, run
 from ..release import protect_on
 from ..report import figures
@@ -68,7 +69,7 @@ def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path
 
 def compare_methods(report: Report, content: dict[str, Any], folder: Path, target: Path) -> dict[str, Any]:
     """Try the methods of a plan one after the other; each tells its point as soon as it is known."""
-    plan = _plan(content, folder)
+    plan = as_written(_plan(content, folder))
     if not plan.compare:
         raise PlanError("there is no method to compare.", hint="Choose at least one.")
     _, table = read_for(plan)
@@ -289,7 +290,7 @@ def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:
 def _drawn(column: Mapping[str, Any]) -> str | None:
     name, kind = column["name"], column["figure"]
     if kind == "histogram":
-        return _bare(figures.histogram(column["edges"], column["before"], column["after"], name=name))
+        return _bare(figures.histogram(column["ends"], column["before"], column["after"], name=name))
     if kind == "bars":
         return _bare(figures.bars(column["labels"], column["before"], column["after"], name=name))
     return _bare(figures.icicle(column["tree"], name=name)) if kind == "icicle" else None

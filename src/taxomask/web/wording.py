@@ -92,7 +92,13 @@ class Wording:
             text = re.sub(re.escape(folder) + r"/([0-9a-f]{16}/)?", "", text)
         for said, meant in _WORDS.items():
             text = text.replace(said, meant)
-        return text
+        return re.sub(r"needs the parameter '(\w+)'", lambda found: f"needs “{_label(found[1])}”", text)
+
+
+def _label(name: str) -> str:
+    """The name of a parameter as it stands above its field."""
+    text = name.replace("_", " ")
+    return text[:1].upper() + text[1:] if len(text) > 1 else text
 
 
 def _sentences(text: str) -> list[str]:

@@ -25,8 +25,10 @@ export const say = (text) => { document.getElementById("live").textContent = tex
 // What went wrong, in which words, and the way to the step where it is mended: ``where`` is its address.
 export function problem(error, where = null) {
   const [address, label] = where || [];
-  return h("div", { class: "problem", role: "alert" },
+  const alert = h("div", { class: "problem", role: "alert" },
     h("b", {}, error.message || String(error)), error.hint ? h("p", {}, error.hint) : null, address ? h("p", {}, h("a", { href: address }, label)) : null);
+  requestAnimationFrame(() => alert.scrollIntoView({ block: "center" })); // the bar at the foot would hide it
+  return alert;
 }
 
 // Replace what is in a place; nothing stands for what is not there.

@@ -54,11 +54,13 @@ function found(job) {
     result.correlations ? [h("h2", {}, "How columns go together"), h("p", { class: "soft" }, `Distance correlation of every pair: 0 is none, 1 is complete dependence.${result.left_out ? ` ${result.left_out} columns are left out; these changed most.` : ""}`),
       h("div", { class: "figures pairs" }, result.correlations.map((one, at) => h("figure", {}, h("figcaption", {}, h("b", {}, at ? "after" : "before")), figure(one))))] : null,
     result.sections.map((section) => h("details", { class: "card-box" }, h("summary", {}, h("b", {}, section.title)), section.about ? h("p", { class: "soft" }, section.about) : null,
-      h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": section.title }, h("table", {}, h("thead", {}, h("tr", {}, section.header.map((one, at) => one ? h("th", { scope: "col", class: at ? "n" : "" }, one) : h("td", {})))),
-        h("tbody", {}, section.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row.name, row.about ? h("span", { class: "means small soft" }, row.about) : null), row.cells.map((cell) => h("td", { class: "n" }, cell)))))))) ),
+      h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": section.title }, h("table", {}, h("thead", {}, h("tr", {}, section.header.map((one, at) => one ? h("th", { scope: "col", class: number(section, at) }, one) : h("td", {})))),
+        h("tbody", {}, section.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row.name, row.about ? h("span", { class: "means small soft" }, row.about) : null), row.cells.map((cell, at) => h("td", { class: number(section, at + 1) }, cell)))))))) ),
     map ? [h("h2", {}, "Among the methods that were compared"), place] : null,
     h("div", { class: "foot" }, h("span", { class: "row" }, h("a", { class: "button", href: `#/protect/${table.id}` }, "Try something else"), h("a", { class: "button", href: `#/runs/${table.id}` }, "Compare with earlier runs")), h("button", { type: "button", class: "button primary", onclick: () => go("release", table.id, id) }, "Next: release it")),
   ].flat(Infinity).filter(Boolean);
 }
 
+// Numbers stand to the right; the first column and those of texts to the left.
+const number = (section, at) => at && !section.texts.includes(section.header[at]) ? "n" : "";
 const charts = (columns) => h("div", { class: "figures" }, columns.map((one) => h("figure", { class: one.wide ? "whole" : "" }, h("figcaption", {}, h("b", {}, one.name), one.wide ? " along its taxonomy" : "", one.words ? h("span", { class: "means small soft" }, one.words) : null), figure(one.figure))));
