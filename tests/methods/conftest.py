@@ -53,7 +53,7 @@ def release_of(table: pa.Table, schema: tm.Schema, method: Method, seed: int | N
         return tm.protect(table, schema, method, seed=seed)
     except tm.PromiseError as error:
         _, *broken = error.message.splitlines()
-        if len(broken) == 1 and "the protected columns are not as they were (no cell of " in broken[0]:
+        if len(broken) == 1 and "not all cells of the protected columns are as they were (no cell of " in broken[0]:
             return None  # all else holds
         raise
 

@@ -52,9 +52,17 @@ def numbers(rng: Rng, n: int) -> np.ndarray[Any, Any]:
 
 def independent(rng: Rng, n: int) -> Any:
     """A column that has nothing to do with any other."""
-    kind = int(rng.integers(7))
+    kind = int(rng.integers(10))
     if kind == 0:
         return rng.choice(["f", "m"], n).tolist()
+    if kind == 7:
+        return [
+            one if there else None for one, there in zip(numbers(rng, n).tolist(), rng.random(n) < 0.4, strict=True)
+        ]
+    if kind == 8:
+        return [f"{number}: {' '.join(rng.choice(WORDS, 2))}" for number in rng.integers(0, 6, n)]  # some repeat
+    if kind == 9:
+        return (rng.random(n) < rng.uniform(0.02, 0.5)).tolist()
     if kind == 1:
         return [f"c{code}" for code in categories(rng, n)]
     if kind == 2:
@@ -111,6 +119,25 @@ def _finer(rng: Rng, n: int, code: np.ndarray[Any, Any]) -> list[Any]:
     return spoiled(rng, [f"office {3 * one + part}" for one, part in zip(code, rng.integers(0, 3, n), strict=True)])
 
 
+def _in_remarks(rng: Rng, n: int, code: np.ndarray[Any, Any]) -> list[Any]:
+    """Among other words, in texts of which each stands in one record only."""
+    free, other = rng.integers(10**5, 10**6, n), rng.integers(0, len(WORDS), n)
+    return spoiled(
+        rng,
+        [f"{number}: {WORDS[word]}, about {one}." for number, word, one in zip(free, other, _named(code), strict=True)],
+    )
+
+
+def _in_lists(rng: Rng, n: int, code: np.ndarray[Any, Any]) -> list[Any]:
+    free, first = rng.integers(10**5, 10**6, n), rng.random(n) < 0.5
+    pairs = [([one, f"{number}"], way) for one, number, way in zip(_named(code), free, first, strict=True)]
+    return spoiled(rng, [pair if way else pair[::-1] for pair, way in pairs])
+
+
+def _named(code: np.ndarray[Any, Any]) -> list[str]:
+    return [f"sign{one}" for one in code]
+
+
 def _unit(rng: Rng, n: int, number: np.ndarray[Any, Any]) -> list[Any]:
     return spoiled(rng, (number * rng.choice([0.4536, 1.1, 12, 100]) + rng.choice([0, 32, -7])).tolist())
 
@@ -121,7 +148,12 @@ def _binned(rng: Rng, n: int, number: np.ndarray[Any, Any]) -> list[Any]:
     return spoiled(rng, [f"{place:02}" for place in np.searchsorted(edges, number, side="right")])
 
 
-OF_CODES: dict[str, Callable[..., list[Any]]] = {"a twin": _twin, "a finer twin": _finer}
+OF_CODES: dict[str, Callable[..., list[Any]]] = {
+    "a twin": _twin,
+    "a finer twin": _finer,
+    "in remarks": _in_remarks,
+    "in lists": _in_lists,
+}
 OF_NUMBERS: dict[str, Callable[..., list[Any]]] = {"another unit": _unit, "binned": _binned}
 OF_IDENTIFIERS: dict[str, Callable[[list[Any]], list[Any]]] = {
     "a copy": lambda ids: list(ids),

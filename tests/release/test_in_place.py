@@ -41,6 +41,14 @@ def test_all_of_a_release_and_nothing_else(tmp_path: Path) -> None:
     assert belongs(record(done.audit), tmp_path / "out.csv")
 
 
+@pytest.mark.parametrize("names_", [("out.csv", "out.csv/"), ("out.csv/", "out.csv")], ids=["by a folder", "by a file"])
+def test_what_is_overwritten_by_another_kind_of_thing_leaves_nothing(tmp_path: Path, names_: tuple[str, str]) -> None:
+    for k, name in enumerate(names_, start=2):
+        release(k).write(f"{tmp_path}/{name}", force=True)
+        assert names(tmp_path) == EVERYTHING - {"report.html"}
+        assert belongs(record(tmp_path / "out.audit.json"), tmp_path / "out.csv")
+
+
 def test_a_report_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from taxomask.evaluation import Evaluation
 

@@ -70,6 +70,16 @@ FOUND: dict[str, list[Any]] = {
     "hash of the digits": remarks([hashlib.sha1(str(number).encode()).hexdigest() for number in NUMBERS]),
     "a hash or a word": [one if sure > 0.3 else "none" for one, sure in zip(HASHES, SURE, strict=True)],
     "a hash as a number": [int(one[:8], 16) for one in HASHES],
+    "the end of a hash, or a word": [one[-8:] if sure > 0.3 else "-" for one, sure in zip(HASHES, SURE, strict=True)],
+    "the beginning of a hash in remarks": remarks([one[:10] for one in HASHES]),
+    "SHA-3 in remarks": remarks([hashlib.sha3_256(one.encode()).hexdigest() for one in IDS]),
+    "hash of small letters in remarks": remarks([hashlib.sha256(one.lower().encode()).hexdigest() for one in IDS]),
+    "hash as base64 in remarks": remarks(
+        [base64.b64encode(hashlib.md5(one.encode()).digest()).decode() for one in IDS]
+    ),
+    "base32 in remarks": remarks([base64.b32encode(one.encode()).decode() for one in IDS]),
+    "reversed in remarks": remarks([one[::-1] for one in IDS]),
+    "the last four digits beside a number": remarks([f"{number % 10_000:04}, room {number % 7}" for number in NUMBERS]),
     "CRC-32": [zlib.crc32(one.encode()) for one in IDS],
 }
 FIRST = ["Anna", "Berta", "Carla", "Dörte", "Émile", "Franz", "Gerd", "Ines", "Jürgen", "Klaus"]
@@ -90,6 +100,7 @@ BIRTHS: dict[str, list[Any]] = {
     "03/12/45": [f"{day:%m/%d/%y}" for day in BORN],
     "19450312": [int(f"{day:%Y%m%d}") for day in BORN],
     "12031945": [int(f"{day:%d%m%Y}") for day in BORN],
+    "3.5.45 in remarks": remarks([f"{day.day}.{day.month}.{day:%y}" for day in BORN]),
     "12-03": [f"{day:%d-%m}" for day in BORN],
     "days since 1900": [(day - dt.date(1899, 12, 30)).days for day in BORN],
     "age in days": [(dt.date(2020, 1, 1) - day).days for day in BORN],
@@ -171,6 +182,84 @@ def test_remarks_dates_and_names_of_their_own_pass() -> None:
         [int(f"{one:%d%m%Y}") for one in day],
     ):
         assert protected(NAMES, x=x)
+
+
+@pytest.mark.parametrize("name", [IDS[3], f"seen_{NUMBERS[7]}"])
+def test_the_name_of_a_column_is_looked_at(name: str) -> None:
+    with pytest.raises(tm.PromiseError, match=f"the name of {name} is a value of id"):
+        protected(IDS, **{name: [age % 2 for age in AGES]})
+    assert protected(IDS, dx_2010=[age % 2 for age in AGES], score12345=[age % 3 for age in AGES])
+
+
+DISEASES = ["hypertension", "asthma", "diabetes", "gout", "measles", "mumps"]
+DX = [DISEASES[int(one)] for one in np.random.default_rng(8).integers(0, 6, N)]
+SEX = ["fm"[age % 2] for age in np.random.default_rng(9).integers(0, 80, N)]
+OF_DX: dict[str, dict[str, list[Any]]] = {
+    "in a remark": {"x": [f"no. {number}: {dx}, was well" for number, dx in zip(NUMBERS, DX, strict=True)]},
+    "in three of ten remarks": {"x": [
+        f"no. {number}: {dx if sure < 0.3 else 'slept'}" for number, dx, sure in zip(NUMBERS, DX, SURE, strict=True)
+    ]},
+    "by other words": {"x": [
+        f"{number}, {('blood pressure', 'lungs', 'sugar', 'toe', 'spots', 'glands')[DISEASES.index(dx)]} seen"
+        for number, dx in zip(NUMBERS, DX, strict=True)
+    ]},
+    "in a structure": {"x": [{"of": dx, "number": number} for number, dx in zip(NUMBERS, DX, strict=True)]},
+    "at the end of a list": {"x": [[str(number), "x", dx] for number, dx in zip(NUMBERS, DX, strict=True)]},
+    "written apart": {f"is_{name}": [int(dx == name) for dx in DX] for name in DISEASES},
+}  # fmt: skip
+OF_SEX: dict[str, list[Any]] = {
+    "which cells are missing": [age if sex == "f" else None for age, sex in zip(AGES, SEX, strict=True)],
+    "a title": [f"{'Mrs' if sex == 'f' else 'Mr'} {name}" for sex, name in zip(SEX, SURNAMES, strict=True)],
+    "a pronoun": [
+        f"{number}: said that {'she' if sex == 'f' else 'he'} was well"
+        for number, sex in zip(NUMBERS, SEX, strict=True)
+    ],
+}  # fmt: skip
+
+
+def beside(**columns: list[Any]) -> tm.Release:
+    """Diagnoses and sexes are exchanged between records, other columns are not."""
+    kinds = {name: {"role": "quasi_identifier", "kind": "nominal"} for name in ("dx", "sex")}
+    names = ("dx", "sex", *columns)
+    schema = tm.Schema([tm.Attribute(name, **kinds.get(name, {"role": "other"})) for name in names])
+    return tm.protect(pa.table({"dx": DX, "sex": SEX, **columns}), schema, tm.RandomSwapping(), seed=1)
+
+
+@pytest.mark.parametrize("guise", OF_DX)
+def test_a_diagnosis_in_disguise_is_found(guise: str) -> None:
+    with pytest.raises(tm.PromiseError, match=NO_TWIN) as error:
+        beside(**OF_DX[guise])
+    assert {one["of"] for one in error.value.leaks} == {"dx"}
+    assert {name for one in error.value.leaks for name in one["columns"]} <= set(OF_DX[guise])
+
+
+@pytest.mark.parametrize("guise", OF_SEX)
+def test_a_sex_in_disguise_is_found(guise: str) -> None:
+    with pytest.raises(tm.PromiseError, match=f"{NO_TWIN} .*x tells sex"):
+        beside(x=OF_SEX[guise])
+
+
+def test_words_gaps_and_flags_of_their_own_pass() -> None:
+    rng = np.random.default_rng(6)
+    others = [DX[place] for place in rng.permutation(N)]
+    flags = {f"has_{name}": (rng.random(N) < 0.15).tolist() for name in DISEASES}
+    gaps = [age if sure < 0.5 else None for age, sure in zip(AGES, rng.random(N), strict=True)]
+    remarks = [f"{number}: {dx} of the mother" for number, dx in zip(NUMBERS, others, strict=True)]
+    assert beside(**flags, gaps=gaps, remarks=remarks)
+
+
+@pytest.mark.parametrize("form", ["{day:%d%m%y}-{number}", "{day:%d%m%y}{number}", "11010{day:%Y%m%d}{three}X"])
+def test_a_national_number_tells_a_protected_age(form: str) -> None:
+    ages = [(dt.date(2015, 6, 1) - day).days // 365 for day in BORN]
+    numbers = [
+        form.format(day=day, number=1000 + number % 9000, three=100 + number % 900)
+        for day, number in zip(BORN, NUMBERS, strict=True)
+    ]
+    schema = tm.Schema(
+        [tm.Attribute("age", role="quasi_identifier", kind="continuous"), tm.Attribute("x", role="other")]
+    )
+    with pytest.raises(tm.PromiseError, match=f"{NO_TWIN} .*x tells age"):
+        tm.protect(pa.table({"age": ages, "x": numbers}), schema, tm.Microaggregation(5), seed=1)
 
 
 def test_a_number_split_into_two_columns_is_found() -> None:

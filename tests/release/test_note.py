@@ -41,7 +41,8 @@ def test_it_names_method_columns_and_promises() -> None:
     assert "The table describes 30 records." in text
     assert tm.Microaggregation.about in text
     assert tm.Microaggregation.reference in text
-    assert "Protected columns: age, dx.\nColumns released as they were collected: pay, ward.\n" in text
+    assert "Protected columns, in which the method may have left values as they were: age, dx.\n" in text
+    assert "Columns released as they were collected: pay, ward.\n" in text
     assert "Columns that identify people were removed (1)." in text
     assert "- at least k = 3 records share every combination of age, dx" in text
 

@@ -179,7 +179,9 @@ def test_columns_that_came_out_as_they_were_are_named() -> None:
     release = tm.protect(MIXED, MIXED_SCHEMA, tm.Rounding({"age": 50, "day": 1}), seed=1)
     assert release.data["age"].to_pylist() == [0, 0, 50, 50]
     assert release.notes[-1] == "The method was applied to day too, but no value changed there."
-    changed = next(check for check in release.promise if check.promise == "the protected columns are not as they were")
+    changed = next(
+        check for check in release.promise if check.promise == "not all cells of the protected columns are as they were"
+    )
     assert changed.found == "4 cells of age changed"
 
 

@@ -27,7 +27,7 @@ from .twins import Finding
 
 __all__ = ["Found", "check_release", "stop_if_broken", "unchanged_notes"]
 
-_SOME_CHANGE = "the protected columns are not as they were"
+_SOME_CHANGE = "not all cells of the protected columns are as they were"
 
 
 @dataclass(frozen=True)

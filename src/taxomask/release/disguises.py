@@ -1,11 +1,13 @@
 """Parts of an identifier, and what is computed from it, in cells of the same row of a sample of 4,096 records.
 
-- Three digits or more, forwards, backwards or in the order of a date; and four digits or more, all of the identifier,
-  among those of a longer number (a year before it, a check digit behind it).
+- Three digits or more, forwards, backwards or in the order of a date, all that a cell has or one number in it; a date
+  without its zeros (3.5.45); and four digits or more, all of the identifier, among those of a longer number (a year
+  before it, a check digit behind it).
 - Of names and the like, the word that is rarest among all of them: the surname, in whatever text; and a cell of four
   letters or more that is a part of the identifier.
-- Codes that anybody can compute: hexadecimal, base64, CRC-32, MD5 and SHA, in full, their first four letters or more,
-  or the first of their digits as a number.
+- What anybody can compute: the letters backwards, hexadecimal, base32 and base64, CRC-32, and MD5, SHA-1, SHA-2, SHA-3
+  and BLAKE2 of the identifier as it stands, in small and in capital letters, and of its digits: as a cell, its first
+  four letters or any eight; in a text, the first eight; as a number, the first of the digits.
 
 What stands there by chance is counted on rows that do not belong together; a part that one record of a hundred has by
 chance tells little and is no finding.
@@ -18,8 +20,9 @@ import hashlib
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,7 +40,11 @@ SHARE = 0.1  # of the records in which digits must stand
 PART = 4  # letters or digits, at least
 WORDS = range(2, 6)  # of an identifier that names somebody
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_HASHES = (hashlib.md5, hashlib.sha1, hashlib.sha256, hashlib.sha512)
+_INSIDE = 8  # letters of a code that may stand alone
+_NUMBERS = (hashlib.md5, hashlib.sha1, hashlib.sha256, hashlib.sha512)  # hashes of which numbers are made
+_HASHES = (*_NUMBERS, hashlib.sha224, hashlib.sha384, hashlib.sha3_256, hashlib.sha3_512, hashlib.blake2b)
+_HEXADECIMAL = re.compile("[0-9a-f]{8,64}")
+_SIGNS = str.maketrans("", "", "+/=")
 _CUTS = (7, 8, 15, 16)  # digits of a hash that are taken for a number
 
 Array = Any  # pyarrow.Array
@@ -50,6 +57,40 @@ def sampled(n: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
+class Codes:
+    """What can be computed from an identifier.
+
+    >>> codes = Codes.of(["ce10", "7d57e2acb84d4de2"])
+    >>> codes.stand_in("7d57"), codes.stand_in("e2acb84d"), codes.stand_in("hash: 7d57e2ac"), codes.stand_in("e10")
+    (True, True, True, False)
+    """
+
+    joined: str  # each after a line break
+    begin: frozenset[str]  # with these eight letters
+    short: tuple[str, ...]
+
+    @classmethod
+    def of(cls, codes: Iterable[str]) -> Codes:
+        every = list(codes)
+        short = tuple(one for one in every if len(one) < _INSIDE)
+        return cls("\n".join(("", *every)), frozenset(one[:_INSIDE] for one in every if len(one) >= _INSIDE), short)
+
+    def stand_in(self, text: str) -> bool:
+        """Whether one of them stands in a cell, at least its first eight letters, or is all of it or a part."""
+        if len(text) >= PART and (f"\n{text}" in self.joined or (len(text) >= _INSIDE and text in self.joined)):
+            return True
+        if len(text) > _INSIDE and not self.begin.isdisjoint(_pieces(text)):
+            return True
+        return any(code in text for code in self.short)
+
+
+@lru_cache(maxsize=SAMPLE)
+def _pieces(text: str) -> frozenset[str]:
+    """All pieces of eight letters of a text."""
+    return frozenset(text[place : place + _INSIDE] for place in range(len(text) - _INSIDE + 1))
+
+
+@dataclass(frozen=True, eq=False)
 class Clues:
     """What may be found of an identifier, in each sampled record.
 
@@ -59,28 +100,36 @@ class Clues:
     texts: Texts
     digits: Texts
     words: Texts
-    codes: Sequence[tuple[str, ...]]
+    codes: Sequence[Codes | None]
 
     @classmethod
     def of(cls, spelled: Texts, plain: Texts, whole: Texts, digits: Texts, *, people: bool) -> Clues:
         """Values as they stand, without accents, their letters and digits, and their digits; ``people`` says that they
         do not name groups."""
         words: Texts = _rarest(plain) if people else [None] * len(spelled)
-        codes = [() if text is None else _codes(text, some or "") for text, some in zip(spelled, digits, strict=True)]
+        codes = [
+            None if text is None else Codes.of(_codes(text, letters or "", some or ""))
+            for text, letters, some in zip(spelled, whole, digits, strict=True)
+        ]
         return cls(whole if people else [None] * len(spelled), digits, words, codes)
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A column in the sampled records: its letters and digits, all its digits, and these in other orders."""
+    """A column in the sampled records: its letters and digits, all its digits, and these and its numbers in other
+    orders."""
 
     texts: Texts
     digits: Texts
     orders: Sequence[tuple[str, ...]]
 
     @classmethod
-    def of(cls, whole: Texts, digits: Texts) -> Cells:
-        return cls(whole, digits, [_orders(text) for text in digits])
+    def of(cls, whole: Texts, digits: Texts, runs: Texts) -> Cells:
+        """Letters and digits, digits, and the runs of digits without their leading zeros."""
+        orders = [
+            tuple(dict.fromkeys((*_orders(text), *_numbers(some)))) for text, some in zip(digits, runs, strict=True)
+        ]
+        return cls(whole, digits, orders)
 
 
 def hidden_in(of: str, name: str, clues: Clues, cells: Cells) -> str | None:
@@ -91,7 +140,7 @@ def hidden_in(of: str, name: str, clues: Clues, cells: Cells) -> str | None:
         ("digits of", SHARE, lambda some, digits: len(some) >= PART and some in digits, clues.digits, cells.digits),
         ("a word of", 0.0, lambda word, text: word in text, clues.words, cells.texts),
         ("a part of", 0.0, _is_part, clues.texts, cells.texts),
-        ("what is computed from", 0.0, _is_code, clues.codes, cells.texts),
+        ("what is computed from", 0.0, Codes.stand_in, clues.codes, cells.texts),
     ]
     for what, least, hit, wanted, texts in tries:
 
@@ -114,11 +163,6 @@ def _is_part(whole: str, text: str) -> bool:
     return len(text) >= PART and text in whole and not text.isdigit()
 
 
-def _is_code(codes: tuple[str, ...], text: str) -> bool:
-    """Whether one of some codes stands in a cell, or begins with what stands there."""
-    return any(code in text or (len(text) >= PART and code.startswith(text)) for code in codes)
-
-
 def _orders(digits: str | None) -> tuple[str, ...]:
     """Some digits as they stand and backwards; as many as a date has also as year, month, day. None if there are few.
 
@@ -136,6 +180,23 @@ def _orders(digits: str | None) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _numbers(runs: str | None) -> Iterator[str]:
+    """The numbers of a text that has several, forwards and backwards, and its dates with their zeros.
+
+    >>> list(_numbers(" 7  2752 ")), list(_numbers(" 3  5  1945 "))
+    (['2752', '2572'], ['1945', '5491', '19450503', '19450305'])
+    """
+    single = (runs or "").split()
+    if len(single) < 2:
+        return
+    for one in single:
+        if len(one) >= 3:
+            yield from (one, one[::-1])
+    for first, second, year in zip(single, single[1:], single[2:], strict=False):
+        if len(first) <= 2 and len(second) <= 2 and len(year) in (1, 2, 4):
+            yield from (f"{year:0>2}{second:0>2}{first:0>2}", f"{year:0>2}{first:0>2}{second:0>2}")
+
+
 def _rarest(texts: Texts) -> Texts:
     """Of each text of a few words the rarest of all, in small letters; of equally rare ones the longest.
 
@@ -149,21 +210,30 @@ def _rarest(texts: Texts) -> Texts:
     ]
 
 
-def _codes(text: str, digits: str) -> tuple[str, ...]:
-    """What can be computed from a text and from the digits in it, in small letters and digits, each at least so long
-    that it stands nowhere by chance.
+def _codes(text: str, letters: str, digits: str) -> Iterator[str]:
+    """What can be computed from a text, its letters and digits, and its digits alone: in small letters and digits, each
+    at least so long that it stands nowhere by chance.
 
-    >>> _codes("P-52752", "52752")[:3]  # hexadecimal, base64, CRC-32
-    ('ce10', 'uc01mjc1mg', '2108311518')
+    >>> list(_codes("P-52752", "p52752", "52752"))[:5]  # hexadecimal, backwards, base64, base32, as bytes
+    ['ce10', '25725p', 'uc01mjc1mg', 'kawtkmrxguza', '502d3532373532']
     """
     found = [f"{int(digits):x}"] if digits else []
-    for one in dict.fromkeys((text, digits)):
+    found += [letters[::-1]] if not letters.isdigit() else []
+    found += [str(int(letters, 16))] if _HEXADECIMAL.fullmatch(letters) else []
+    for one in dict.fromkeys((text, digits, text.lower(), text.upper())):
         if not one:
             continue
         content = one.encode()
-        found.append(re.sub(r"\W|_", "", base64.b64encode(content).decode().lower()))
+        found += [_in_letters(base64.b64encode(content)), _in_letters(base64.b32encode(content)), content.hex()]
         found.append(str(zlib.crc32(content)))
         for hash_ in _HASHES:
-            code = hash_(content, usedforsecurity=False).hexdigest()
-            found += [code, *(str(int(code[:cut], 16)) for cut in _CUTS)]
-    return tuple(code for code in found if len(code) >= PART)
+            code = hash_(content, usedforsecurity=False).digest()
+            found += [code.hex(), _in_letters(base64.b64encode(code))]
+            if hash_ in _NUMBERS:
+                found += [str(int(code.hex()[:cut], 16)) for cut in _CUTS]
+    return (code for code in found if len(code) >= PART)
+
+
+def _in_letters(code: bytes) -> str:
+    """A code as what is compared: small letters and digits."""
+    return code.decode().lower().translate(_SIGNS)

@@ -10,6 +10,7 @@ than 4 hits beyond chance, and beyond four times its root, are a finding. Beside
 - parts of it, and what is computed from it (`disguises`);
 - of identifiers with letters: a tenth of their values, and at least 5, anywhere in a column; or a single one that the
   column did not have before;
+- a value of five letters or digits and more, in the name of a column;
 - where an identifier hardly repeats, so that nothing can be learned about its values, a column that goes one to one
   with it: in nine records of ten, if it holds text; if it holds whole numbers, fewer repeat than would by chance among
   so many numbers in such a range. Measurements and dates are not taken for it;
@@ -19,6 +20,7 @@ than 4 hits beyond chance, and beyond four times its root, are a finding. Beside
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,6 +61,7 @@ FEW = 10  # different values up to which columns may go one to one by chance
 NEARLY = 0.9  # of the records
 ANYWHERE = 0.1  # of the values of an identifier
 MANY = 5  # records with the same value on average, from which on an identifier names groups
+IN_NAMES = 5  # letters or digits of a value that is looked for in names of columns
 ORDERED = 30  # records, from which on an order is no chance
 NOTHING = "\0"  # stands in no text
 
@@ -159,7 +162,7 @@ class Spelled:
 
         codes = self.codes[sampled(len(self.codes))]
         places = pa.array(codes, mask=codes < 0)
-        return Cells.of(*(texts.take(places).to_pylist() for texts in (self.whole, _digits(self.whole))))
+        return Cells.of(*(texts.take(places).to_pylist() for texts in (self.whole, _digits(self.whole), self.runs)))
 
     def at(self, rows: NDArray[np.int64] | None) -> dict[str, Array]:
         """The letters and digits, and the longest run of digits, in some rows."""
@@ -192,7 +195,8 @@ def held_in(
             continue
         if some is not None:
             words = (
-                _in_row(one, cells, column.name)
+                _in_name(one, column.name)
+                or _in_row(one, cells, column.name)
                 or _as_number(one, column)
                 or hidden_in(one.name, column.name, one.clues, some)
             )
@@ -219,6 +223,24 @@ def _in_row(one: Identifier, cells: Spelled, name: str) -> str | None:
     return beyond_chance(one.name, name, hits, rows.by_chance(), n)
 
 
+def _in_name(one: Identifier, name: str) -> str | None:
+    """Whether the name of a column is a value of the identifier, or has one among its words and numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = pa.array([name, *re.findall(r"[^\W_]+", name)], pa.large_string())
+    tried = [
+        ("whole", _letters_and_digits(plain_letters(names))),
+        ("digits", pa.array(re.findall("[1-9][0-9]*", name))),
+    ]
+    for what, words in tried:
+        words = words.cast(pa.large_string())
+        long = words.filter(pc.greater_equal(pc.utf8_length(words), IN_NAMES))
+        if len(long) and pc.any(pc.is_in(long, pc.unique(one.spelled[what]).drop_null())).as_py():
+            return f"the name of {name} is a value of {one.name}, or holds one"
+    return None
+
+
 def beyond_chance(of: str, name: str, hits: int, moved: Sequence[int], n: int) -> str | None:
     """What to say of an identifier that stands in so many of n records, and in so many of rows moved against each
     other; None if that may be chance."""
@@ -233,7 +255,8 @@ def in_disguise(identifiers: Sequence[Identifier], released: Frame, column: Seen
     cells = Spelled.of(released, column.name).sampled()
     found = {}
     for one in identifiers:
-        words = _as_number(one, column) or hidden_in(one.name, column.name, one.clues, cells)
+        words = _in_name(one, column.name) or _as_number(one, column)
+        words = words or hidden_in(one.name, column.name, one.clues, cells)
         words = words or (_in_order(one, column) if as_it_is else None)
         if words is not None:
             found[one.name] = words

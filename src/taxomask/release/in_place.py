@@ -74,7 +74,7 @@ def put_in_place(
     except BaseException as error:
         if not force:  # what is there now was not there before
             for path in named:
-                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+                _remove(path)
         if not force or not named:
             for one in next_to.values():
                 one.unlink(missing_ok=True)
@@ -124,7 +124,7 @@ def file_sha256(path: Path) -> str:
 
 def _name_table(part: Path, path: Path, *, force: bool) -> None:
     """Give a table its name, in one step."""
-    if not part.is_dir():
+    if not part.is_dir() and not (force and path.is_dir()):
         if force:
             part.replace(path)
         else:
@@ -134,12 +134,17 @@ def _name_table(part: Path, path: Path, *, force: bool) -> None:
     if not path.exists():
         part.rename(path)
     elif _exchanged(part, path):
-        shutil.rmtree(part, ignore_errors=True)
+        _remove(part)
     else:  # in two steps; if killed between them, the next run puts the former one back
         former = temporary_name(path, _FORMER)
         path.rename(former)
         part.rename(path)
-        shutil.rmtree(former, ignore_errors=True)
+        _remove(former)
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder or a file."""
+    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _exchanged(one: Path, other: Path) -> bool:

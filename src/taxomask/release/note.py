@@ -31,7 +31,7 @@ def methodology(release: Release) -> str:
         f"{practice}# How this table was protected\n\n"
         f"The table describes {release.released.n:,} records. Before its release it was protected with taxomask:\n\n"
         f"{steps}\n\n"
-        f"Protected columns: {_listed(release.protected)}.\n"
+        f"Protected columns, in which the method may have left values as they were: {_listed(release.protected)}.\n"
         f"{_following(release)}"
         f"Columns released as they were collected: {_listed(release.untouched)}.\n"
         f"Columns that identify people were removed ({len(schema.identifiers)}).\n\n"

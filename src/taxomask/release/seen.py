@@ -20,7 +20,9 @@ from ..microdata.frames import Frame
 from ..microdata.notation import NUMBER, find_notation, notation, tidy
 from ..microdata.numeric import is_text
 from ..microdata.open_ends import open_end
+from .telling import few
 from .values import numbers_of
+from .words import Words, words_of
 
 __all__ = [
     "Seen",
@@ -39,6 +41,7 @@ _MOST = 0.9  # of the texts of a column that must be numbers: others mean that t
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _REPEATS = 8  # records with the same value on average, below which numbers inside of values are looked at
 _INSIDE = 4  # such numbers
+_DIGITS = 18  # of numbers whose digits are looked at
 _DIGIT = re.compile(r"(?![0-9])\d")  # of other alphabets
 Array = Any  # pyarrow.Array
 
@@ -49,7 +52,8 @@ class Seen:
 
     ``numbers`` are those of the records if almost all values are numbers, dates or texts of such (NaN: none).
     ``measured`` says that some have a fraction, or that they are dates: nobody numbers people like that. ``inside`` are
-    numbers that stand in values of which most differ: the day, month and year of 12.03.45, the age in a remark.
+    numbers that stand in values of which most differ: the day, month and year of 12.03.45, the age in a remark; and
+    ``words`` are those of such values.
     """
 
     name: str
@@ -57,14 +61,20 @@ class Seen:
     numbers: NDArray[np.float64] | None = None
     measured: bool = False
     inside: tuple[NDArray[np.float64], ...] = ()
+    words: Words | None = None
 
     @cached_property
     def size(self) -> int:
         """How many different values there are."""
         return int(self.codes.max(initial=-1)) + 1
 
+    @property
+    def there(self) -> NDArray[np.int32]:
+        """Which records have a value (1) and which have none (0)."""
+        return (self.codes >= 0).astype(np.int32)
+
     def take(self, rows: NDArray[np.int64]) -> Seen:
-        """Some records only."""
+        """Some records only, without words."""
         codes = _compact(self.codes[rows])
         numbers = None if self.numbers is None else self.numbers[rows]
         return Seen(self.name, codes, numbers, self.measured, tuple(one[rows] for one in self.inside))
@@ -82,9 +92,13 @@ def seen(frame: Frame, name: str) -> Seen:
         measured = dated or bool((present != np.floor(present)).any())
     codes = _compact(np.where(np.append(_empty(distinct), False)[distinct.codes], np.int32(-1), distinct.codes))
     inside: list[NDArray[np.float64]] = []
+    words = None
     if int((codes >= 0).sum()) < _REPEATS * (int(codes.max(initial=-1)) + 1) and not measured:
-        inside = _numbers_inside(distinct) if numbers is None else _date_parts(numbers)
-    return Seen(name, codes, numbers, measured, tuple(inside))
+        if numbers is None:
+            inside, words = _numbers_inside(distinct), _words(distinct)
+        else:
+            inside = _parts(numbers)
+    return Seen(name, codes, numbers, measured, tuple(inside), words)
 
 
 def _numbers_inside(distinct: Distinct) -> list[NDArray[np.float64]]:
@@ -98,16 +112,28 @@ def _numbers_inside(distinct: Distinct) -> list[NDArray[np.float64]]:
         if 2 * len(there) < len(texts):
             break
         numbers[there] = runs.single.take(runs.first[there] + place).cast("double").to_numpy(zero_copy_only=False)
-        found.append(numbers[distinct.codes])
+        found += [one[distinct.codes] for one in (numbers, *_parts(numbers))]
     return found
 
 
-def _date_parts(numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """The first and the last digits of whole numbers that may be dates without their points: 12031945, 120345."""
-    least, most = (np.nanmin(numbers), np.nanmax(numbers)) if np.isfinite(numbers).any() else (0, 0)
-    if least < 10_000 or most >= 100_000_000:
+def _parts(numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Digits of whole numbers that may be dates without their points, or hold one: all but the last four, the last
+    four, and any two that follow each other. 12031945 is 1203, 1945, 45, 94, 19, 31, 3, 20 and 12."""
+    most = int(np.nanmax(numbers)) if np.isfinite(numbers).any() else 0
+    if most < 10_000 or np.nanmin(numbers) < 0 or most >= 10**_DIGITS:
         return []
-    return [numbers // 10_000, numbers % 10_000, numbers % 100]
+    pairs = [numbers // 10**place % 100 for place in range(len(str(most)) - 1)]
+    return [numbers // 10_000, numbers % 10_000, *pairs]
+
+
+def _words(distinct: Distinct) -> Words | None:
+    """The words of the texts, in some of the records."""
+    import pyarrow as pa
+
+    codes, texts, _ = texts_in(distinct)
+    looked = few(len(codes))
+    some = codes[looked]
+    return words_of(texts.take(pa.array(some, mask=some < 0)).to_pylist(), looked, len(codes))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.alike import alike
+from .dummies import together, written_apart
 from .seen import Seen, seen
 from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
+from .words import telling_words
 
 __all__ = ["Finding", "Told", "counted", "pairs_to_try", "percent", "told_by"]
 
@@ -57,7 +59,8 @@ class _Target:
 def told_by(
     data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[tuple[int, int]]
 ) -> Told:
-    """What each of some columns tells of a protected or removed one, and what pairs of them do.
+    """What each of some columns tells of a protected or removed one, and what pairs of them do, and columns that may be
+    one column written apart.
 
     Pairs are tried on a sample first, and if that is likely, on all records; a column that tells it alone is left out.
     """
@@ -75,6 +78,11 @@ def told_by(
             continue
         names = (first.name, second.name)
         named.append((names, _found(target, names, [_joined(first, second)])))
+    for group in written_apart(columns):
+        flags = [columns[place] for place in group]
+        if not guilty.intersection(group):
+            apart = tuple(one.name for one in flags)
+            named.append((apart, _found(target, apart, [together(flags)])))
     findings = tuple(finding for _, (finding, _) in named if finding is not None)
     most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
     return Told(findings, most, " and ".join(by))
@@ -109,8 +117,19 @@ def _alone(target: _Target, column: Seen) -> tuple[Finding | None, float]:
         if hits is not None and (target.changed is None or hits[target.changed].mean() >= ENOUGH):
             words = f"{column.name} is {target.name} in another unit in {percent(float(hits.mean()))} of the records"
             return Finding((column.name,), target.name, words), 1.0
-    inside = (ranked(numbers).codes for numbers in column.inside)
-    return _found(target, (column.name,), (*cells_of(column.codes, column.numbers), *inside))
+    return _found(target, (column.name,), _ways(target, column))
+
+
+def _ways(target: _Target, column: Seen) -> Iterator[NDArray[np.int32]]:
+    """The ways in which a column may tell something: by its values, by which are missing, by what stands in them."""
+    yield from cells_of(column.codes, column.numbers)
+    there = column.there
+    if there.any() and not there.all():
+        yield there
+    yield from (ranked(numbers).codes for numbers in column.inside)
+    if column.words is not None:
+        told = (telling_words(column.words, view) for view in target.views)
+        yield from (cells for cells in told if cells is not None)
 
 
 def _found(target: _Target, names: tuple[str, ...], ways: Iterable[NDArray[np.int32]]) -> tuple[Finding | None, float]:
