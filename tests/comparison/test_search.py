@@ -69,7 +69,7 @@ def test_what_was_found_in_words() -> None:
         "microaggregation(k=2) keeps to the limits with the smallest k there is."
     )
     assert Bench().search([3, 20], 0.1, seconds=0.0)[1][0].words() == (
-        "microaggregation(k=20) keeps to the limits; what is between k = 3 and it is not known."
+        "microaggregation(k=20) keeps to the limits; k from 4 to 19 were not tried, and may do so as well."
     )
     assert "no k up to 64 was found" in Bench().search([2], 1e-9, most=64)[1][0].words()
     assert "no k up to 32 was found" in Bench(largest=40).search([2], 1e-9)[1][0].words()

@@ -19,8 +19,15 @@ from .client import Server
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 PICTURES = os.environ.get("TAXOMASK_PICTURES")  # a folder, to make the pictures of the docs
 
+# Cells whose words are broken: their contents are higher than a line for each word, and some.
 NARROW = """[...document.querySelectorAll("main td, main th")]
-  .filter((cell) => cell.checkVisibility() && cell.clientWidth < 72 && cell.clientHeight > 300)
+  .filter((cell) => {
+    if (!cell.checkVisibility() || cell.clientWidth > 96) return false;
+    if (cell.querySelector("input, select, svg, button")) return false;
+    const inside = document.createRange();
+    inside.selectNodeContents(cell);
+    return inside.getBoundingClientRect().height > 24 * (cell.innerText.trim().split(/[^\\p{L}\\p{N}]+/u).length + 1);
+  })
   .map((cell) => cell.innerText.slice(0, 60))"""
 
 

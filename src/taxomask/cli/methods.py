@@ -91,7 +91,9 @@ def _told(method: type[Method]) -> str:
     paragraphs = [" ".join(one.split()) for one in parts[0].split("\n\n")]
     lines = [f"{method.name}: {method.about}", "", *(textwrap.fill(one, width) + "\n" for one in paragraphs)]
     lines += ["In a plan", f"  method: {_example(method)}", ""]
-    if parameters := declared(method):
+    from ..methods.explained import explained
+
+    if parameters := explained(method):
         lines += ["What can be set", *(_about(one, width) for one in parameters)]
     if paper := sections.get("References"):
         lines += ["Where it comes from", _indented(" ".join(paper.split()), width), ""]

@@ -28,6 +28,9 @@ __all__ = [
 ]
 
 
+_UNBROKEN = 30
+
+
 def print_private_json(value: Mapping[str, Any]) -> None:
     """Print JSON that was computed from the original table; its first key says that it is private."""
     print_json({"private": "for the custodian alone: computed from the original table", **value})
@@ -110,7 +113,9 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(header):
         numeric = all(_is_number(row[place]) for row in texts)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        longest = max((len(word) for row in texts for word in row[0].split()), default=0) if place == 0 else 0
+        least = min(longest, _UNBROKEN) or None  # what the row is about is not broken inside words
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold", min_width=least)
     for row in texts:
         table.add_row(*(_plain(cell) for cell in row))
     console = Console(markup=False, highlight=False)

@@ -60,7 +60,9 @@ class Searched:
             return f"{name} keeps to the limits with the smallest k there is."
         if self.failing == below:
             return f"{name} keeps to the limits, k = {below:,} does not."
-        return f"{name} keeps to the limits; what is between k = {self.failing:,} and it is not known."
+        least = max(self.failing + 1, LEAST)
+        smaller = f"k = {below:,} was not tried" if least == below else f"k from {least:,} to {below:,} were not tried"
+        return f"{name} keeps to the limits; {smaller}, and may do so as well."
 
 
 def search(

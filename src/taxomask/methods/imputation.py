@@ -43,7 +43,7 @@ class Imputation(Method):
     given
         Partial synthesis: what stays as it is and predicts; by default all (other) quasi-identifiers.
     copies
-        How many tables are made; see `combine` for estimates from several.
+        How many tables are made; in Python `combine` puts estimates from several together.
     synthesis
         ``"partial"``, or ``"full"``: every attribute is synthesised, in the order of the schema, given nothing.
     records

@@ -61,8 +61,12 @@ class Microaggregation(Method):
         ``"mdav"`` (groups of k), or ``"refined"``: a search that starts there and lowers the loss, with groups of k to
         2k - 1 records. By default (``"auto"``) and with ``"refined"`` a number that is protected by itself has the best
         groups of all (see `IndividualRanking`); for everything else ``"auto"`` is MDAV.
-    distance, scale
-        How far apart records are; see `RecordDistance`.
+    distance
+        How far apart records are. ``"s"``: numbers in standard deviations, codes and categories by their distance in
+        meaning. ``"generic"``: that of the paper on MDAV-generic, in which all different categories are equally far.
+    scale
+        Of the distance ``"s"``. ``"balanced"``: every column counts about the same; ``"paper"``: as in the paper, where
+        codes and categories hardly count beside numbers.
     ordinal
         The average of ordered categories: ``"median"`` or ``"convex_median"``.
     keep_variance

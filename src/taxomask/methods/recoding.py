@@ -43,8 +43,8 @@ class Recoding(Method):
         For each attribute the new values, each with the old ones that become it. Plain categories:
         ``{"job": {"ABC": ["a", "b", "c"]}}``. Ordered ones: neighbours only, and the new one is one of them or stands
         beside them in the attribute's order. Codes: those named and all below them; the new one is a code above them.
-        Numbers: the number that stands for a range and its two ends, the second not included, None for no end:
-        ``{"age": {30: [20, 40], 70: [65, None]}}``. No value may be in two rules.
+        Numbers: the number that stands for a range and its two ends, the second not included, None (in a plan
+        null) for no end: ``{"age": {30: [20, 40], 70: [65, None]}}``. No value may be in two rules.
     others
         For each attribute with rules the value that all values outside of its rules become; by default they stay.
 

@@ -11,6 +11,7 @@ from ..comparison import default_grid
 from ..measures.analyses import ANALYSES, Analysis
 from ..measures.risk import ATTACKERS
 from ..methods import METHODS, Method
+from ..methods.explained import explained
 from ..microdata import Attribute, Kind, Role, Schema
 
 __all__ = ["analyses", "attackers", "compared", "methods"]
@@ -23,7 +24,7 @@ def methods() -> list[dict[str, Any]]:
             "name": kind.name,
             "about": kind.about,
             "reference": kind.reference,
-            "parameters": [_parameter(one) for one in declared(kind)],
+            "parameters": [_parameter(one) for one in explained(kind)],
         }
         for kind in METHODS.values()
     ]

@@ -23,7 +23,7 @@ export async function lookStep(page, id) {
   watch(job, progress, "Protecting the table").then((last) => {
     if (last.state === "done") done(last);
     else if (last.error?.leaks?.length) { title.textContent = "Something else lets it out"; result.replaceChildren(...waysOut(last.error.leaks)); }
-    else if (["failed", "cancelled"].includes(last.state)) result.replaceChildren(h("a", { class: "button", href: `#/protect/${table.id}` }, "Change the method"));
+    else if (["failed", "cancelled"].includes(last.state)) { title.textContent = last.state === "failed" ? "This did not work" : "Cancelled"; result.replaceChildren(h("a", { class: "button", href: `#/protect/${table.id}` }, "Change the method")); }
   }).catch((error) => progress.replaceChildren(problem(error)));
 }
 

@@ -22,7 +22,7 @@ export async function runsStep(page, first, second) {
   const again = (run) => { Object.assign(state.draft, { method: structuredClone(run.plan.method), limits: run.plan.limits || {} }); changed(); go("protect", table.id); };
   const pick = (run, at) => h("input", { type: "radio", name: `run-${at}`, "aria-label": `${name(runs, run.id)} as the ${at ? "second" : "first"} to compare`, disabled: run.state !== "done", checked: pair[at] === run.id, onchange: () => { pair[at] = run.id; draw(); } });
   const rows = runs.map((run) => h("tr", {}, h("td", {}, pick(run, 0)), h("td", {}, pick(run, 1)), h("th", { scope: "row" }, h("a", { href: `#/look/${table.id}/${run.id}` }, name(runs, run.id)), h("span", { class: "means small soft" }, run.method || run.state)),
-    h("td", { class: "n" }, clock(run.ended)), ["risk", "loss"].map((key) => h("td", { class: "n" }, number(run.headline?.[key]))), h("td", {}, run.state === "done" ? "done" : run.error ? run.error.message : run.state),
+    h("td", { class: "n" }, clock(run.ended)), ["risk", "loss"].map((key) => h("td", { class: "n" }, number(run.headline?.[key]))), h("td", { class: run.error ? "said" : "" }, run.state === "done" ? "done" : run.error ? run.error.message : run.state),
     h("td", {}, run.plan ? h("button", { type: "button", class: "link small", "aria-label": `Begin again from ${name(runs, run.id)}`, onclick: () => again(run) }, "Begin again") : "")));
   page.append(
     h("h1", {}, "What was tried"),
