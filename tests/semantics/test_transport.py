@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 import taxomask as tm
 from taxomask.semantics import earth_mover
+from taxomask.semantics._transport_kernels import least_cost
 
 TREE = tm.Taxonomy.from_edges([("a", "r"), ("b", "r"), ("a1", "a"), ("a2", "a"), ("b1", "b"), ("b11", "b1")])
 DAG = tm.Taxonomy.from_edges([("a", "r"), ("b", "r"), ("c", "a"), ("c", "b"), ("d", "b")])
@@ -104,6 +105,26 @@ def test_everybody_counts_alike_whatever_number_of_records_they_have(
     assert distance(whole) == pytest.approx(0, abs=1e-12)
     alone = earth_mover(values, whole)
     assert alone(rows) == pytest.approx(earth_mover(values)(rows), abs=1e-12)
+
+
+def test_a_transport_by_hand() -> None:
+    """Two sources of a half. The first takes what is cheapest, and hands it over to the second: 0.5·2 + 0.5·1."""
+    costs = np.array([[0.0, 2.0], [1.0, 9.0]])  # a row for each demand
+    assert least_cost(costs, np.array([0.5, 0.5]), np.array([0.5, 0.5])) == pytest.approx(1.5)
+
+
+@given(st.integers(1, 8), st.integers(1, 12), st.booleans(), st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None)
+def test_any_costs_against_a_linear_program(sources: int, demands: int, ties: bool, seed: int) -> None:
+    """Whether the costs obey the triangle inequality or not, with equal ones, and with demands of nothing."""
+    rng = np.random.default_rng(seed)
+    costs = rng.integers(0, 4, (demands, sources)).astype(float) if ties else rng.random((demands, sources))
+    p = rng.dirichlet(np.ones(sources))
+    q = rng.dirichlet(np.ones(demands)) * (rng.random(demands) < 0.8)
+    q = q / q.sum() if q.sum() else np.full(demands, 1 / demands)
+    rows = [np.tile(one, demands) for one in np.eye(sources)] + [np.repeat(one, sources) for one in np.eye(demands)]
+    best = linprog(costs.ravel(), A_eq=np.array(rows), b_eq=np.concatenate([p, q])).fun
+    assert least_cost(costs, p, q) == pytest.approx(best, abs=1e-9)
 
 
 def test_missing_values_of_people() -> None:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -303,19 +302,9 @@ class _ByTable(EarthMover):
 
     def _between(self, codes: Codes, shares: Float | None) -> float:
         """A transport problem: from the group's values to those of the table."""
-        from scipy.optimize import linprog
-        from scipy.sparse import csr_array
+        from ._transport_kernels import least_cost
 
         values, here = _distribution(codes, shares)
         used = np.flatnonzero(self.share)
-        ways = np.arange(len(values) * len(used))
-        leaving, arriving = ways // len(used), len(values) + ways % len(used)
-        ends = (np.ones(2 * len(ways)), (np.concatenate([leaving, arriving]), np.concatenate([ways, ways])))
-        constraints: Any = csr_array(ends)
-        solved: Any = linprog(
-            self._table[np.ix_(values, used)].ravel(),
-            A_eq=constraints,
-            b_eq=np.concatenate([here, self.share[used]]),
-            method="highs",
-        )
-        return float(solved.fun)
+        cost: float = least_cost(np.ascontiguousarray(self._table[np.ix_(used, values)]), here, self.share[used])
+        return cost
