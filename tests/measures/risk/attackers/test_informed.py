@@ -16,9 +16,10 @@ from scipy.stats import multivariate_normal, norm
 import taxomask as tm
 from methods.conftest import SCHEMA, tables
 from taxomask.evaluation import Known, summary
-from taxomask.measures.risk.attackers import informed, linking
+from taxomask.measures.risk.attackers import informed, linking, repetitions
 from taxomask.measures.risk.attackers.learned import learned
 from taxomask.measures.risk.attackers.membership import share_told_apart
+from taxomask.measures.risk.attackers.repetitions import learnt_by_repeating
 from taxomask.methods import Masked, Method, Promise
 from taxomask.methods.likelihood import CodeEvidence, Evidence, NumberEvidence
 from taxomask.microdata import Microdata, read_table
@@ -185,13 +186,65 @@ def test_learned_chances_of_a_rule_that_is_known() -> None:
     data = numbers(np.repeat(np.arange(20.0), 50)[:, None])
     x = data.columns["c0"]
     made = [x.with_values(np.minimum(x.numbers() + (rng.random(1_000) < 0.25), 19)) for _ in range(30)]
-    found = learned(x, made[0], made[1:])
+    found = learned(x, made[0], made[1:]).evidence
     assert isinstance(found, CodeEvidence)
     assert found.log is not None
     chance = np.exp(found.log[:20, :20])
     np.testing.assert_allclose(chance[range(19), range(19)], 0.75, atol=0.04)
     np.testing.assert_allclose(chance[range(1, 20), range(19)], 0.25, atol=0.04)
     np.testing.assert_allclose(np.exp(found.log).sum(axis=0)[:20], 1, atol=0.01)
+
+
+def test_what_becomes_of_a_record_is_learnt_beyond_its_value() -> None:
+    """All ages are equal; every record has a released age of its own kind with chance 9/10, else any of four."""
+    rng = np.random.default_rng(1)
+    data = numbers(np.repeat([[1.0], [2.0], [3.0], [4.0]], 25, axis=0))
+    x, kind = data.columns["c0"], rng.integers(1, 5, 100).astype(float)
+    made = [x.with_values(np.where(rng.random(100) < 0.9, kind, rng.integers(1, 5, 100))) for _ in range(60)]
+    found = learned(x, made[0], made[1:]).evidence
+    assert isinstance(found, CodeEvidence)
+    assert found.log is not None
+    chance = np.exp(found.log[(kind - 1).astype(int), found.original])
+    np.testing.assert_allclose(chance.mean(), 0.925, atol=0.02)
+    rule = [x.with_values(np.where(rng.random(100) < 0.9, x.numbers(), 1.0)) for _ in range(60)]
+    plain = learned(x, rule[0], rule[1:]).evidence
+    assert isinstance(plain, CodeEvidence)
+    assert len(np.unique(plain.original)) == 4  # nothing is known of a record beyond its value
+
+
+def test_a_method_is_repeated_as_long_as_that_teaches_something() -> None:
+    """Records that are swapped together are known after many repetitions only; 12 are not enough."""
+    table, schema = census(3, 60)
+    release = tm.protect(table, schema, tm.RankSwapping(p=10, algorithm=3), seed=3)
+    found = release.evaluate(attackers=["informed"]).attackers.informed
+    assert "repeated 400 times." in found.how
+    some = learnt_by_repeating(
+        tm.NumericalSwapping(p=10), release.original, None, dict(pairs_of(release)), np.random.default_rng(1), None
+    )
+    assert "repeated 100 times." in some[1]
+
+
+def pairs_of(release: tm.Release) -> list[tuple[str, tuple[Any, Any]]]:
+    columns = release.original.columns
+    return [(name, (columns[name], release.released.columns[name])) for name in columns]
+
+
+@pytest.mark.parametrize("method", [tm.MicroHybrid(4), tm.RankSwapping(p=8, algorithm=3)], ids=str)
+def test_as_well_as_a_naive_intruder_who_counts_what_becomes_of_each_record(method: Method) -> None:
+    """Who repeats the method 60 times, and gives every value that a record had once or more its share of them."""
+    table = read_table(DATA / "casc" / "Tarragona.csv")
+    names = table.column_names[:6]
+    schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in names])
+    release = tm.protect(table.select(names).slice(0, 150), schema, method, seed=3)
+    data, total = release.original, np.zeros((150, 150))
+    repeated = [method.mask(data, np.random.default_rng(seed)).data for seed in range(1_000, 1_060)]
+    for name in names:
+        z = release.released.columns[name].numbers()
+        total += np.log(np.mean([z[:, None] == one.columns[name].numbers() for one in repeated], axis=0) + 0.2 / len(z))
+    naive = (total.argmax(axis=1) == np.arange(150)).mean()
+    informed = release.evaluate(attackers=["informed"]).attackers.informed.share.value
+    assert naive > 0.2
+    assert informed >= naive - 0.05
 
 
 def test_a_method_that_draws_nothing_is_repeated_once() -> None:
@@ -201,11 +254,11 @@ def test_a_method_that_draws_nothing_is_repeated_once() -> None:
     noisy = tm.protect(table, schema, tm.Noise(0.5), seed=1).evaluate(attackers=["informed"])
     assert noisy.attackers.informed.how.startswith("By the formula of the method.")
     swapped = tm.protect(table, schema, tm.NumericalSwapping(p=10), seed=1).evaluate(attackers=["informed"])
-    assert "repeated 50 times." in swapped.attackers.informed.how
+    assert "repeated 100 times." in swapped.attackers.informed.how
 
 
 def test_a_long_search_is_repeated_in_short_which_the_finding_says() -> None:
-    from taxomask.measures.risk.attackers.informed import _shortened
+    from taxomask.measures.risk.attackers.repetitions import _shortened
 
     refined = tm.Microaggregation(3, algorithm="refined")
     short, most = _shortened(refined, 200)
@@ -218,7 +271,7 @@ def test_a_long_search_is_repeated_in_short_which_the_finding_says() -> None:
     few = tm.Microaggregation(3, algorithm="refined", steps=1_000)
     assert _shortened(few, 200) == (few, 4)
     plain = tm.Microaggregation(3)
-    assert _shortened(plain, 200) == (plain, 50)
+    assert _shortened(plain, 200) == (plain, 400)
     both, most = _shortened(tm.Pipeline((refined, tm.Noise(0.1))), 200)
     assert isinstance(both, tm.Pipeline)
     assert [getattr(step, "steps", None) for step in both.methods] == [30_000, None]
@@ -310,9 +363,10 @@ def test_in_a_very_long_table_the_method_is_repeated_on_a_sample(monkeypatch: py
     whole = release.evaluate(attackers=["nearest", "informed"])
     monkeypatch.setattr(informed, "LARGEST", 1_000)
     monkeypatch.setattr(informed, "SAMPLE", 400)
+    monkeypatch.setattr(repetitions, "MORE", 1)
     some = release.evaluate(attackers=["nearest", "informed"])
     assert "a random 400 of these records, repeated 50 times." in some.attackers.informed.how
-    assert "these records, repeated 46 times." in whole.attackers.informed.how
+    assert "to these records, repeated" in whole.attackers.informed.how
     assert some.attackers.informed.targets == 1_080  # all are looked for
     assert some.headline["nearest"] + 0.1 < some.headline["risk"] <= whole.headline["risk"] + 0.05
 

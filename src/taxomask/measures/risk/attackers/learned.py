@@ -1,8 +1,9 @@
 """How released cells are distributed given the original one, learnt from repetitions of a method.
 
 For one attribute at a time. What is learnt of each pair of cells is drawn towards what is learnt of pairs of the same
-kind: as many ranks apart, for numbers and ordered categories, and as far apart, for codes. How much, and which kinds,
-is chosen by how well the last repetition is foreseen from the others.
+kind: as many ranks apart, for numbers and ordered categories, and as far apart, for codes. What is learnt of a record,
+whose group or neighbours make it move otherwise than others with the same value, is drawn towards that in turn. How
+much, and which kinds, is chosen by how well the last repetition is foreseen from the others.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from ....methods.likelihood import CodeEvidence, Evidence, unchanged
 from ....microdata import CategoricalColumn, Column, Kind, TaxonomicColumn
 
-__all__ = ["learned"]
+__all__ = ["Learned", "learned"]
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -25,24 +26,41 @@ CELLS, FINE = 512, 2_048  # intervals of ranks that released and original number
 CODES = 2_500  # categories of which all pairs are counted
 MOVES = 64  # kinds of moves, in ranks
 PLACES = 8  # parts of the scale that may move differently
+EACH = 10_000  # records up to which each is learnt of by itself
 WIDTHS = (0, 2, 8, 24)  # cells on both sides that a count is shared out among
 DRAWN = (3.0, 30.0, 300.0, 3_000.0, 1e9)  # how many pairs what is known of its kind counts for
+DRAWN_OF_RECORDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 _CHANCE = 1e-3  # that something else happened
 
 
-def learned(x: Column, z: Column, repeated: Sequence[Column], seen: Column | None = None) -> Evidence:
-    """The evidence of an attribute. All columns have one numbering of the categories.
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The evidence of an attribute, and how well it foresees.
+
+    ``foreseen`` is the mean logarithm of the chance that the other repetitions gave to each cell of the last one.
+    """
+
+    evidence: Evidence
+    foreseen: float
+
+
+def learned(x: Column, z: Column, repeated: Sequence[Column], seen: Column | None = None) -> Learned:
+    """What repetitions teach about an attribute. All columns have one numbering of the categories.
 
     ``seen`` are the original values that were repeated, if those are not all of them.
     """
     if isinstance(x, CategoricalColumn) and x.attribute.kind != Kind.ORDINAL and len(x.categories) > CODES:
-        return unchanged(x, z)
+        return Learned(unchanged(x, z), 0.0)
     cells = _Cells.of(x)
     here, there = cells.original(x), cells.released(z)
     known = here if seen is None else cells.original(seen)
-    table = _best(cells, x, known, there, [cells.released(column) for column in repeated])
+    made = [cells.released(column) for column in repeated]
+    table, foreseen = _best(cells, x, known, there, made)
+    if seen is None and len(made) > 1 and len(x) <= EACH:
+        table, here, foreseen = _of_records(table, foreseen, here, made, WIDTHS if _is_ordered(x) else WIDTHS[:1])
     with np.errstate(divide="ignore"):
-        return CodeEvidence(there.astype(np.int32), here.astype(np.int32), np.log(table))
+        evidence = CodeEvidence(there.astype(np.int32), here.astype(np.int32), np.log(table))
+    return Learned(evidence, float(np.log(foreseen).mean()) if len(foreseen) else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,28 +107,65 @@ def _cuts(values: Float, most: int) -> Float:
     return np.asarray((known[1:] + known[:-1]) / 2)
 
 
-def _best(cells: _Cells, x: Column, here: Whole, there: Whole, made: Sequence[Whole]) -> Float:
-    """The chance of each released cell given each original one, as foresees the last repetition best."""
+def _best(cells: _Cells, x: Column, here: Whole, there: Whole, made: Sequence[Whole]) -> tuple[Float, Float]:
+    """The chance of each released cell given each original one, as foresees the last repetition best.
+
+    And the chances that the others give to each cell of the last.
+    """
     shape = cells.size + 1, len(cells.place) + 1
     share = np.bincount(np.concatenate([*made, there]), minlength=shape[0]) / (len(here) * len(made) + len(there))
     kinds, widths = _kinds(cells, x, here, made), WIDTHS if _is_ordered(x) else WIDTHS[:1]
     choices = [(kind, width, drawn) for kind in range(len(kinds)) for width in widths for drawn in DRAWN]
-    chosen = (0, 0, DRAWN[0])
+    chosen, last = (0, 0, DRAWN[0]), np.ones(len(here))
     if len(made) > 1:
         some = _counts(here, made[:-1], shape)
         alike = [_alike(some, kind, share)[made[-1], here] for kind in kinds]
         near = {width: _smoothed(some, width)[made[-1], here] for width in widths}
         given, guess = some.sum(axis=0)[here], share[made[-1]]
 
-        def foreseen(choice: tuple[int, int, float]) -> float:
+        def foreseen(choice: tuple[int, int, float]) -> Float:
             kind, width, drawn = choice
-            return float(np.log(_mixed(near[width], alike[kind], given, guess, drawn)).sum())
+            return _mixed(near[width], alike[kind], given, guess, drawn)
 
-        chosen = max(choices, key=foreseen)
+        chosen = max(choices, key=lambda choice: float(np.log(foreseen(choice)).sum()))
+        last = foreseen(chosen)
     every = _counts(here, made, shape)
     kind, width, drawn = chosen
     alike_all = _alike(every, kinds[kind], share)
-    return _mixed(_smoothed(every, width), alike_all, every.sum(axis=0), share[:, None], drawn)
+    return _mixed(_smoothed(every, width), alike_all, every.sum(axis=0), share[:, None], drawn), last
+
+
+def _of_records(
+    table: Float, foreseen: Float, here: Whole, made: Sequence[Whole], widths: Sequence[int]
+) -> tuple[Float, Whole, Float]:
+    """The chance of each released cell given each original record, the number of each, and what is foreseen by that.
+
+    What was given, if what became of the record itself in other repetitions does not foresee the last one better than
+    chance would. Records of which the same is known have one number.
+    """
+    *others, last = made
+    missing = len(table) - 1
+    apart = np.array([np.where((one == missing) == (last == missing), abs(one - last), missing) for one in others])
+    near = {width: _share_near(apart, last, width, missing) for width in widths}
+
+    def better(width: int, drawn: float) -> Float:
+        return (near[width] + drawn * foreseen) / (len(others) + drawn)
+
+    def gain(choice: tuple[int, float]) -> float:
+        more = np.log(better(*choice)) - np.log(foreseen)
+        return float(more.sum() - 2 * more.std() * len(more) ** 0.5)
+
+    width, drawn = max(((width, drawn) for width in widths for drawn in DRAWN_OF_RECORDS), key=gain)
+    if gain((width, drawn)) <= 0:
+        return table, here, foreseen
+    histories, first, number = np.unique(np.array([here, *made]), axis=1, return_index=True, return_inverse=True)
+    each = _smoothed(_counts(np.arange(len(first)), list(histories[1:]), (len(table), len(first))), width)
+    return (each + drawn * table[:, here[first]]) / (len(made) + drawn), number.ravel(), better(width, drawn)
+
+
+def _share_near(apart: Whole, last: Whole, width: int, missing: int) -> Float:
+    """What `_smoothed` counts of other repetitions make of the cell of the last one, for each record."""
+    return (apart <= np.where(last == missing, 0, width)).sum(axis=0) / np.where(last == missing, 1, 2 * width + 1)
 
 
 def _counts(here: Whole, made: Sequence[Whole], shape: tuple[int, int]) -> Float:

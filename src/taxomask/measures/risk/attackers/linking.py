@@ -50,7 +50,7 @@ def linked(
     from ._evidence_kernels import likeliest
 
     numbers = [one for one in evidence if isinstance(one, NumberEvidence)]
-    coded = [_ready(one) for one in evidence if isinstance(one, CodeEvidence)]
+    coded = [one for one in evidence if isinstance(one, CodeEvidence)]
     n = len(units)
     order = rng.permutation(n)
     here, here_precision = (_table([getattr(one, what)[order] for one in numbers], n, np.float64)
@@ -59,16 +59,13 @@ def linked(
                               for what in ("released", "released_precision"))  # fmt: skip
     offset = np.sum([np.zeros(n), *(one.offset for one in numbers if one.offset is not None)], axis=0)[order]
     offset -= offset.max(initial=-np.inf) if n else 0.0
-    here_codes = _table([one.original[order] for one, _ in coded], n, np.int32)
-    there_codes = _table([one.released[rows] for one, _ in coded], len(rows), np.int32)
-    tables = [one.log if one.log is not None else np.zeros((0, 0)) for one, _ in coded]
-    start = np.cumsum([0, *(table.size for table in tables)], dtype=np.int64)[:-1]
-    size = np.array([table.shape[1] for table in tables], dtype=np.int64)
-    unequal = np.array([missed for _, missed in coded], dtype=float)
+    here_codes = _table([one.original[order] for one in coded], n, np.int32)
+    there_codes = _table([one.released[rows] for one in coded], len(rows), np.int32)
+    flat, start, size = _flat([one.log for one in coded])
+    unequal = np.array([one.cost if isinstance(one, _Unequal) else IMPOSSIBLE for one in coded])
     most = min(near, n)
     values, records = np.full((len(rows), most), -np.inf), np.zeros((len(rows), most), dtype=np.int64)
     best, ties, mine = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-    flat = np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])
     likeliest(
         there, here, there_precision, here_precision, offset, there_codes, here_codes, flat, start, size, unequal,
         units[rows], units[order], _TIED, values, records, best, ties, mine,
@@ -170,13 +167,21 @@ class _Unequal(CodeEvidence):
     cost: float = IMPOSSIBLE
 
 
-def _ready(one: CodeEvidence) -> tuple[CodeEvidence, float]:
-    """With finite numbers of at most 0: for each released code counted from the likeliest original one."""
-    if one.log is None:
-        return one, one.cost if isinstance(one, _Unequal) else IMPOSSIBLE
-    top = one.log.max(axis=1, keepdims=True, initial=-np.inf)
-    log = np.where(np.isneginf(one.log), IMPOSSIBLE, one.log - np.where(np.isfinite(top), top, 0.0))
-    return CodeEvidence(one.released, one.original, np.ascontiguousarray(log)), 0.0
+def _flat(tables: list[Float | None]) -> tuple[Float, Whole, Whole]:
+    """All tables in one row, where each begins, and how many originals each has; 0 for none.
+
+    With finite numbers of at most 0: for each released code counted from the likeliest original one.
+    """
+    shapes = [(0, 0) if table is None else table.shape for table in tables]
+    ends = np.cumsum([0, *(rows * columns for rows, columns in shapes)], dtype=np.int64)
+    flat = np.empty(ends[-1])
+    for table, low, high in zip(tables, ends, ends[1:], strict=False):
+        if table is not None:
+            into = flat[low:high].reshape(table.shape)
+            top = table.max(axis=1, keepdims=True, initial=-np.inf)
+            np.subtract(table, np.where(np.isfinite(top), top, 0.0), out=into)
+            into[np.isneginf(table)] = IMPOSSIBLE
+    return flat, ends[:-1], np.array([columns for _, columns in shapes], dtype=np.int64)
 
 
 def _table(columns: list[NDArray[np.generic]], n: int, dtype: type) -> NDArray[np.generic]:
