@@ -117,12 +117,49 @@ def test_what_a_person_is_told_of_values_that_the_table_does_not_know() -> None:
     assert found.left_out["grade"] == "you gave no value"
     assert found.left_out["dx"].startswith("'2500l' is not in icd9cm; near it are '2500'")
     for wrong, told, way in (
-        ({"age": "forty"}, "your value of 'age', 'forty', is no number", "Write it as the table does"),
+        (
+            {"age": "forty"},
+            "your value of 'age', 'forty', is not written as in the table",
+            "as the table does, such as",
+        ),
         ({"grade": "best"}, "your value of 'grade', 'best', is not on its scale", "It is one of low, mid, high"),
     ):
         with pytest.raises(tm.DataError, match=told) as error:
             seen(table, release, 1, **wrong)
         assert way in error.value.hint
+
+
+def test_numbers_and_days_are_read_as_the_table_writes_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = tm.Schema(
+        [
+            tm.Attribute("pay", role="quasi_identifier", kind="continuous", notation="1.234,50 €"),
+            tm.Attribute("born", role="quasi_identifier", kind="continuous", notation="d.m.Y"),
+            tm.Attribute("age", role="quasi_identifier", kind="continuous", open_ends={"90+": 90}),
+        ]
+    )
+    table = pa.table(
+        {
+            "pay": [f"{i}.000,25 €" for i in range(1, 10)],
+            "born": [f"0{i}.12.1950" for i in range(1, 10)],
+            "age": ["20", "30", "40", "50", "60", "70", "80", "90+", "90+"],
+        }
+    )
+    tm.protect(table, schema, tm.GroupPermutation(9), seed=2**70).write(tmp_path / "protected.csv")
+    arguments = ["verify-record", "--release", str(tmp_path / "protected.csv"), "--record", str(tmp_path / "mine.json")]
+    for mine, equal in (
+        ({"pay": "4.000,25 €", "born": "04.12.1950", "age": "90+"}, [1, 1, 2]),
+        ({"pay": 4000.25, "age": 50}, [1, 1]),
+    ):
+        (tmp_path / "mine.json").write_text(json.dumps(mine))
+        with pytest.raises(SystemExit) as end:
+            main([*arguments, "--json"])
+        assert not end.value.code
+        assert [one["equal"] for one in json.loads(capsys.readouterr().out)["columns"]] == equal
+    (tmp_path / "mine.json").write_text('{"born": "1950-12-04"}')
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 2
+    assert ".12.1950'" in capsys.readouterr().err
 
 
 def test_a_taxonomy_that_is_not_shipped_must_be_given_and_be_the_same() -> None:

@@ -48,7 +48,8 @@ def verify_record(
         if not equals:
             raise DataError(f"--taxonomy takes COLUMN=FILE; got {one!r}.", hint="Write, for example, dx=icd.csv.")
         taxonomies[column] = Taxonomy.read(file)
-    texts = [name for name, said in public.columns.items() if said.get("kind") != "continuous"]
+    numbers = {"notation", "open_ends"}
+    texts = [one for one, said in public.columns.items() if said.get("kind") != "continuous" or numbers & said.keys()]
     known = open_table(release).names
     table = open_table(release, text=[name for name in texts if name in known], safe_cells=True).read()
     found = verify(table, mine, public, taxonomies)

@@ -49,6 +49,10 @@ def public_columns(release: Release) -> str:
             said["order"] = list(attribute.order)
         if attribute.kind == Kind.TAXONOMIC:
             said |= _about_taxonomy(attribute)
+        if attribute.notation is not None and attribute.coarsen is None:
+            said["notation"] = attribute.notation
+        if attribute.open_ends:
+            said["open_ends"] = dict(attribute.open_ends)
         if tuple(attribute.missing) != ("",):
             said["missing"] = list(attribute.missing)
         columns.append(json.dumps(said, ensure_ascii=False, default=str))
@@ -112,7 +116,8 @@ class PublicTable:
 
 
 def _attribute(said: Mapping[str, Any], given: Taxonomy | None) -> Attribute:
-    rest = {key: said[key] for key in ("order", "missing", "match", "normalize", "distance") if key in said}
+    known = ("order", "missing", "match", "normalize", "distance", "notation", "open_ends")
+    rest = {key: said[key] for key in known if key in said}
     if said.get("kind") == "taxonomic":
         every = said["taxonomy"]
         rest["taxonomy"] = [(_taxonomy(said["name"], one, given), float(one.get("weight", 1.0))) for one in every]
@@ -313,7 +318,7 @@ def _coded(table: Any, attribute: Attribute, value: Any) -> Column:
             cell = pa.nulls(1, dtype)
         elif is_temporal(dtype):
             cell = pa.array([str(value)]).cast(dtype)
-        elif isinstance(value, int | float) and not isinstance(value, bool) and not pa.types.is_string(dtype):
+        elif isinstance(value, int | float) and not isinstance(value, bool) and attribute.kind == Kind.CONTINUOUS:
             cell = pa.array([float(value)])
         else:
             cell = pa.array([spell(value)])
@@ -324,9 +329,10 @@ def _coded(table: Any, attribute: Attribute, value: Any) -> Column:
                 f"your value of {name!r}, {value!r}, is not on its scale.",
                 hint=f"It is one of {', '.join(map(spell, attribute.order))}.",
             ) from None
-        kind = str(dtype) if is_temporal(dtype) else "number" if attribute.kind == Kind.CONTINUOUS else "value"
+        written = next((one.as_py() for one in table[name] if one.is_valid), "")
         raise DataError(
-            f"your value of {name!r}, {value!r}, is no {kind}.", hint="Write it as the table does."
+            f"your value of {name!r}, {value!r}, is not written as in the table.",
+            hint=f"Write it as the table does, such as {spell(written)!r}.",
         ) from None
 
 
