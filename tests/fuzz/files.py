@@ -1,7 +1,8 @@
 """Damaged files of every format: reading one gives what is in it, or says what is wrong with it and what to do.
 
 Whole files are changed in a few places, the same way for the same seed, and read as a user would read them. Anything
-but success or an error of ours with a hint is a fault, and so is an input that takes more than ten seconds.
+but success or an error of ours with a hint is a fault, and so is an input that takes more than ten seconds. What takes
+long, or hangs, is tried once more: machines are slow at times.
 
 python tests/fuzz/files.py --seconds 60 --seed 1 [--inputs 1000] [--processes 2] [--only sav --only owl] [--keep folder]
 """
@@ -402,6 +403,8 @@ class Given:
         """Try every so-many-th turn from the first on in a process, and in another one after a crash."""
         tried: Counter[str] = Counter()
         faults: dict[tuple[str, int], str] = {}
+        again: set[int] = set()
+        done: set[tuple[str, int]] = set()
         end, turn = time.monotonic() + self.seconds, first
         while turn < self.inputs and time.monotonic() < end:
             turns = [str(turn), str(self.inputs), str(self.processes)]
@@ -413,12 +416,16 @@ class Given:
                 name, found = "", None
                 for line in process.stdout:
                     name, turn, found = json.loads(line)
-                    if found is not None:
+                    if found is not None and (name, turn) not in done:
+                        done.add((name, turn))
                         tried[name] += 1
                         tried[f"{name} {found}"] += found in ("read", "refused")
                         if found not in ("read", "refused"):
                             faults[name, turn] = found
                 code = process.wait()
+            if found is None and code == 1 and turn not in again:
+                again.add(turn)
+                continue
             if found is None:
                 faults[name, turn] = f"the process ended with {code} (1 after a hang)"
             turn += self.processes

@@ -111,6 +111,7 @@ def test_files_outside_the_folder_must_be_meant() -> None:
     for reach in (
         {"data": "../table.csv"},
         {"data": "postgresql://ann:s3cret@host/base?table=people"},
+        {"engine": {"name": "dask", "scheduler": "ann:s3cret@host:8786"}},
         {"output": {"path": "sqlite:///made.db?table=people"}},
         {"engine": {"name": "dask", "scheduler": "tcp://host:8786"}},
     ):

@@ -27,11 +27,23 @@ TABLE = pa.table({"age": [21, 26, 33, 41, 47, 58, 66, 79]})
         "postgresql://ann:s3@cret@db/hospital?table=stays",
         "postgresql://ann@db/hospital?password=s3cret&table=stays",
         "postgresql://ann:s3cret@db/hospital",
+        "postgresql://ann:s3/cret@db/hospital?table=stays",
+        "postgresql://ann:s3?cret@db/hospital?table=stays",
+        "postgresql://ann:s3#cret@db/hospital?table=stays",
+        "postgresql://ann:s3cret@[::1/db/hospital?table=stays",
     ],
 )
 def test_addresses_are_shown_without_passwords(address: str) -> None:
     assert "cret" not in shown(address)
     assert "db/hospital" in shown(address)
+
+
+def test_a_scheduler_has_no_password() -> None:
+    from taxomask.engines.dask import DaskCluster
+
+    with pytest.raises(tm.EngineError, match="no user and no password: …@host:8786") as error:
+        DaskCluster("tls://ann:s3cret@host:8786")
+    assert "cret" not in str(error.value)
 
 
 def test_the_audit_begins_with_saying_that_it_is_private(tmp_path: Path) -> None:

@@ -56,6 +56,11 @@ class DaskCluster(Workers):
     """
 
     def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
+        if scheduler and "@" in scheduler:
+            raise EngineError(
+                f"the address of a scheduler names no user and no password: …@{scheduler.rpartition('@')[2]}.",
+                hint="Write it as tcp://host:port or tls://host:port.",
+            )
         distributed = import_extra("distributed", "dask", "The Dask engine")
         self._where = scheduler or "the cluster on this machine"
         self._lost = (OSError, TimeoutError, distributed.CancelledError)

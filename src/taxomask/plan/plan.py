@@ -245,7 +245,8 @@ def _check_files(content: Mapping[str, Any], folder: Path, *, outside: bool) -> 
             continue
         if key == "engine: scheduler" or (is_address(name) and key != "taxonomy"):
             if not outside:
-                raise PlanError(f"{key}: the plan reaches {shown(name)}, outside its folder.", hint=_OUTSIDE)
+                where = shown(name) if is_address(name) else name.rpartition("@")[2]
+                raise PlanError(f"{key}: the plan reaches {where}, outside its folder.", hint=_OUTSIDE)
             continue
         try:
             inside = _is_inside(folder / name, folder)

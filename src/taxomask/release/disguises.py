@@ -7,7 +7,7 @@
   letters or more that is a part of the identifier.
 - What anybody can compute: the letters backwards, hexadecimal, base32 and base64, CRC-32, and MD5, SHA-1, SHA-2, SHA-3
   and BLAKE2 of the identifier as it stands, in small and in capital letters, and of its digits: as a cell, its first
-  four letters or any eight; in a text, the first eight; as a number, the first of the digits.
+  four letters or six digits, or any eight; in a text, the first eight; as a number, the first of the digits.
 
 What stands there by chance is counted on rows that do not belong together; a part that one record of a hundred has by
 chance tells little and is no finding.
@@ -40,6 +40,7 @@ SHARE = 0.1  # of the records in which digits must stand
 PART = 4  # letters or digits, at least
 WORDS = range(2, 6)  # of an identifier that names somebody
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_DIGITS = 6  # of a number that a code begins with; among so many codes shorter ones are chance
 _INSIDE = 8  # letters of a code that may stand alone
 _NUMBERS = (hashlib.md5, hashlib.sha1, hashlib.sha256, hashlib.sha512)  # hashes of which numbers are made
 _HASHES = (*_NUMBERS, hashlib.sha224, hashlib.sha384, hashlib.sha3_256, hashlib.sha3_512, hashlib.blake2b)
@@ -77,7 +78,9 @@ class Codes:
 
     def stand_in(self, text: str) -> bool:
         """Whether one of them stands in a cell, at least its first eight letters, or is all of it or a part."""
-        if len(text) >= PART and (f"\n{text}" in self.joined or (len(text) >= _INSIDE and text in self.joined)):
+        if len(text) >= (_DIGITS if text.isdigit() else PART) and (
+            f"\n{text}" in self.joined or (len(text) >= _INSIDE and text in self.joined)
+        ):
             return True
         if len(text) > _INSIDE and not self.begin.isdisjoint(_pieces(text)):
             return True

@@ -5,11 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from ...errors import DataError, did_you_mean
 
 __all__ = ["Address", "exists", "gone", "miscounted", "quoted", "shown", "temporary_name", "unchanged"]
+
+_HOW = (
+    "Write postgresql://user@host/database?table=name, IPv6 in brackets, and @ / ? # in a password as %40 %2F %3F %23."
+)
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Address:
 
     @classmethod
     def parse(cls, where: str) -> Address:
-        parts = urlsplit(where)
+        parts = _parts(where)
         options = parse_qsl(parts.query)
         tables = [value for key, value in options if key == "table"]
         user, _, host = parts.netloc.rpartition("@")
@@ -44,6 +48,29 @@ class Address:
 
     def __str__(self) -> str:
         return self.shown
+
+
+def _parts(where: str) -> SplitResult:
+    """The parts of an address; an error that tells no password if it is not as addresses are.
+
+    >>> _parts("postgresql://ann:s3/cret@db/hospital?table=stays")
+    Traceback (most recent call last):
+    taxomask.errors.DataError: postgresql://…@db/hospital: the address cannot be read.
+    Write postgresql://user@host/database?table=name, IPv6 in brackets, and @ / ? # in a password as %40 %2F %3F %23.
+    """
+    try:
+        parts = urlsplit(where)
+        _ = parts.port  # one that is no number is a ValueError
+        if not parts.netloc or not ("@" in parts.path or parts.fragment):
+            return parts
+    except ValueError:
+        pass
+    scheme, _, rest = where.partition("://")
+    _, at, host = rest.rpartition("@")
+    raise DataError(
+        f"{scheme}://{'…@' if at else ''}{host.partition('?')[0]}: the address cannot be read.",
+        hint=_HOW,
+    )
 
 
 def shown(where: str) -> str:
