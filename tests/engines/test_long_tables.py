@@ -362,9 +362,7 @@ def test_keys_that_stand_once_are_counted_whatever_the_chunks(ends: tuple[int, .
         assert reduce(Runs.then, parts).alone == expected
 
 
-@pytest.mark.parametrize(
-    "method", [tm.Microaggregation(3), tm.MicroHybrid(3), tm.GroupPermutation(3), tm.RankSwapping(k=3, algorithm=3)]
-)
+@pytest.mark.parametrize("method", [tm.Microaggregation(3), tm.MicroHybrid(3), tm.GroupPermutation(3)])
 def test_a_table_too_long_for_one_piece_needs_blocks(monkeypatch: pytest.MonkeyPatch, method: Any) -> None:
     monkeypatch.setattr(blocks, "MOST", 230)
     with pytest.raises(PlanError, match="all records at once, which can be done with 230; the table has 237") as error:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 import taxomask as tm
+from taxomask.methods import rank_swapping
 from taxomask.methods._column_swaps import _neighbours
 from taxomask.methods.numerical_swapping import NumericalSwapping
 from taxomask.methods.rank_swapping import RankSwapping
@@ -408,6 +409,26 @@ def test_more_attributes_than_bits_are_an_error() -> None:
         table.select(names[:64]), tm.Schema([schema[name] for name in names[:64]]), RankSwapping(2, algorithm=3), seed=1
     )
     assert release.promise[-1].holds
+
+
+def test_a_longer_table_is_cut_into_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rank_swapping, "_ONE_PIECE", 100)
+    monkeypatch.setattr(rank_swapping, "_BLOCK", 20)
+    rng = np.random.default_rng(4)
+    table = pa.table({"number": rng.normal(size=101), "plain": rng.choice(["a", "b"], 101)})
+    data = tm.Microdata.from_frame(table, tm.Schema([SCHEMA["number"], SCHEMA["plain"]]))
+    for method, block in ((RankSwapping(p=5, algorithm=3), 25), (RankSwapping(1, algorithm=3), 20)):
+        found = method.mask(data, np.random.default_rng(1))
+        same = RankSwapping(method.k or 5, algorithm=3, block_size=block).mask(data, np.random.default_rng(1))
+        assert found.swaps is not None
+        assert same.swaps is not None
+        assert all((found.swaps[name] == same.swaps[name]).all() for name in found.swaps)
+        assert found.notes[:-1] == same.notes
+        assert f"101 records: similar ones were looked for within blocks of at most {block} " in found.notes[-1]
+    whole = RankSwapping(p=5, algorithm=3, block_size=101).mask(data, np.random.default_rng(1))
+    monkeypatch.setattr(rank_swapping, "_ONE_PIECE", 101)
+    short = RankSwapping(p=5, algorithm=3).mask(data, np.random.default_rng(1))
+    assert not any("blocks" in note for note in (*whole.notes, *short.notes))
 
 
 def test_bad_parameters_are_errors(discharges: pa.Table, discharge_schema: tm.Schema) -> None:

@@ -10,7 +10,6 @@ from annotated_types import Ge
 from ..engines import Engine, Memory
 from ..errors import PlanError
 from ..microdata import Microdata
-from ..partition import check_in_one_piece
 from ._column_swaps import swap_at_ends, swap_by_ranking
 from ._long_swaps import each_swapped_on, swapped_at_ends_on, swapped_by_ranking_on
 from ._record_swaps import record_terms, swap_records
@@ -20,6 +19,9 @@ from .base import Masked, Method, Progress, Promise
 from .promises import Permutation
 
 __all__ = ["RankSwapping"]
+
+_ONE_PIECE = 20_000  # records among which algorithm 3 looks for similar ones if nothing is said
+_BLOCK, _INTERVALS = 5_000, 5  # the records of a block of a longer table, and how many intervals it holds at least
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,9 @@ class RankSwapping(Method):
         stays. ``"open"``: all values up to the distance within which there are at least k not yet swapped, so that
         every value finds a partner. Ties are broken at random.
     block_size
-        For very large tables: algorithm 3 looks for similar records within blocks of at most so many, made by cutting
-        the table at medians as in `Microaggregation`; p is then a percentage of the block.
+        Algorithm 3 looks for similar records within blocks of at most so many, made by cutting the table at medians as
+        in `Microaggregation`; p is then a percentage of the block. If not given, tables of more than 20,000 records are
+        cut into blocks of 5,000, or of five intervals if these are more, and p is that of the table.
     attributes
         The columns to swap; by default all quasi-identifiers.
 
@@ -92,12 +95,11 @@ class RankSwapping(Method):
             )
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
-        if self.block_size is not None:
+        if self._cut(data.n) is not None:
             return self.mask_on(Memory().telling(progress), data, rng)
         names = self._attributes(data)
         k, whole = interval_size(self.k, self.p, data.n), self.interval == "open"
         if self.algorithm == 3:
-            check_in_one_piece(data.n, f"{self.name} with algorithm 3")
             found = swap_records(record_terms(data, names), k, whole, rng)
             return swapped(data, dict(zip(names, found, strict=True)), k)
         one = swap_by_ranking if self.algorithm == 1 else swap_at_ends
@@ -109,7 +111,8 @@ class RankSwapping(Method):
         return swapped(data, swaps, k)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
-        if self.block_size is None:
+        cut = self._cut(data.n)
+        if cut is None:
             if self.algorithm == 3 or data.n <= engine.chunk:
                 return super().mask_on(engine, data, rng)
             one = swapped_by_ranking_on if self.algorithm == 1 else swapped_at_ends_on
@@ -118,11 +121,25 @@ class RankSwapping(Method):
             return each_swapped_on(engine, data, self._attributes(data), swap, rng)
         interval_size(self.k, self.p, data.n)
         names = self._attributes(data)
-        found, k = swaps_in_blocks(self, engine, data, rng)
+        found, k = swaps_in_blocks(cut, engine, data, rng)
         made = engine.map(_exchanged, [(data, *one, k) for one in zip(names, found, strict=True)], "exchanging")
         swaps = {name: pairs for one in made for name, pairs in (one.swaps or {}).items()}
-        notes = tuple(note for one in made for note in one.notes)
-        return Masked(data.changed_as([one.data for one in made]), notes=notes, swaps=swaps or None)
+        notes = [note for one in made for note in one.notes]
+        if self.block_size is None:
+            notes.append(
+                f"The table has {data.n:,} records: similar ones were looked for within blocks of at most "
+                f"{cut.block_size:,} (block_size says how many)."
+            )
+        return Masked(data.changed_as([one.data for one in made]), notes=tuple(notes), swaps=swaps or None)
+
+    def _cut(self, n: int) -> RankSwapping | None:
+        """As it swaps in blocks of a table of n records; None if it looks at all records at once."""
+        if self.block_size is not None:
+            return self
+        if self.algorithm != 3 or n <= _ONE_PIECE:
+            return None
+        k = interval_size(self.k, self.p, n)
+        return replace(self, k=k, p=None, block_size=max(_BLOCK, _INTERVALS * k))
 
     def _interval(self, records: int) -> int:
         """The size of the swapping interval in a block; at most all other records of it."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._support.compiling import kernel
+from .._support.compiling import inlined, makes_no_array
 from ._refine_kernels import CLOSE, accept, neighbour, shift
 from ._refine_loss_kernels import EXTRA, PARTS, extra_loss, plain_loss, settle
 from ._refine_near_kernels import below
 
 
-@kernel()
+@inlined
 def _there(owner, members, m, g, who, but):
     """1 if some record of group g other than ``but`` is of a person, else 0."""
     for t in range(m):
@@ -24,7 +24,7 @@ def _there(owner, members, m, g, who, but):
     return 0
 
 
-@kernel(f"i8(f8[:, ::1], {EXTRA}, {PARTS}, {CLOSE}, i4[::1], i8[::1], i8, f8, i8, i8[::1], u8[::1], i8[::1])")
+@makes_no_array(f"i8(f8[:, ::1], {EXTRA}, {PARTS}, {CLOSE}, i4[::1], i8[::1], i8, f8, i8, i8[::1], u8[::1], i8[::1])")
 def exchange(numbers, extra, parts, close, owner, have, k, heat, steps, place, state, scratch):
     """Try moves and exchanges, record after record from where the last call stopped (``place``); how many were made."""
     codes, values, attributes, far, whole, tables = extra

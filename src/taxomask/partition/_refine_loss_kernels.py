@@ -10,7 +10,8 @@ extra = (codes[n, e], values[n, e'], attributes[e, 5], far[e], whole, tables)
     3 Mean_M, 4 mode), where its tables start, how many codes there are, the code for missing, and the rounding of sums
     for rule 3 (see ``_centre_kernels.py``). The ``values`` count for rule 0 only. ``whole`` are the tables that choose
     the released category, in whole numbers; ``tables`` the terms that it loses, or the coordinates of levels. ``far``
-    is the term of a missing and a present value, or of different codes (rule 4).
+    is the term of a missing and a present value, or of different codes (rule 4), or what a unit of ``whole`` loses if
+    the terms are those that choose (rule 3; otherwise 0).
 parts = (group[n], slot[n], members[g, most], count[g], sums[g, w + 2], away[n, e], used[1])
     The groups. ``sums`` are those of numbers, then the loss. ``away[i, b]`` is the whole-number distance of record i to
     its group (rule 3), or how many there have its code (rule 4).
@@ -20,14 +21,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._support.compiling import kernel
+from .._support.compiling import inlined, kernel, makes_no_array
 from ._centre_kernels import MOST, convex_middle
 
 EXTRA = "Tuple((i4[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], i8[::1], f8[::1]))"
 PARTS = "Tuple((i4[::1], i4[::1], i4[:, ::1], i8[::1], f8[:, ::1], i8[:, ::1], i8[::1]))"
 
 
-@kernel()
+@inlined
 def plain_loss(numbers, sums, m, g, out, new):
     """Σ|x|² - |Σx|² / m of group g without record ``out`` and with record ``new`` (-1: none)."""
     width = numbers.shape[1] - 1
@@ -53,7 +54,7 @@ def plain_loss(numbers, sums, m, g, out, new):
     return max(square - ((t0 + t1) + (t2 + t3)) / m, 0.0) if m > 0 else 0.0
 
 
-@kernel()
+@inlined
 def _number_loss(codes, values, far, tables, members, scratch, m, g, out, new, b, rule, start, size, missing):
     """The same for one number with a mean and missing values, or with a median."""
     room = m + 1 if new >= 0 else m
@@ -95,88 +96,102 @@ def _number_loss(codes, values, far, tables, members, scratch, m, g, out, new, b
     return total
 
 
-@kernel()
-def extra_loss(codes, values, attributes, far, whole, tables, members, away, scratch, m, g, out, new):
-    """The same for the other attributes; ``out`` and ``new`` may both be -1."""
+@inlined
+def one_loss(codes, values, attributes, far, whole, tables, members, away, scratch, m, g, out, new, b):
+    """The same for attribute b of the others; ``out`` and ``new`` may both be -1."""
+    rule, start, size, missing = attributes[b, 0], attributes[b, 1], attributes[b, 2], attributes[b, 3]
+    if rule < 3:
+        return _number_loss(
+            codes, values, far[b], tables, members, scratch, m, g, out, new, b, rule, start, size, missing
+        )
+    first = codes[new if new >= 0 else members[g, 0 if members[g, 0] != out or m == 1 else 1], b]
+    pure = True
+    for t in range(m):
+        j = members[g, t]
+        if codes[j, b] != first and j != out:
+            pure = False
+            break
+    if pure:
+        return 0.0
+    to_new, to_out = np.int64(codes[new, b]), np.int64(codes[out, b])  # of no meaning for -1, but there
+    if new < 0:
+        to_new = missing  # adds no distance, equals no code
+    if out < 0:
+        to_out = missing
+    absent = 1 if new >= 0 and to_new == missing else 0
+    if rule == 4:
+        return far[b] * _not_most(codes, members, away, m, g, out, new, b, to_out, to_new, missing, absent)
     room = m + 1 if new >= 0 else m
     left = room - 1 if out >= 0 else room
-    total = 0.0
-    for b in range(codes.shape[1]):
-        rule, start, size, missing = attributes[b, 0], attributes[b, 1], attributes[b, 2], attributes[b, 3]
-        if rule < 3:
-            total += _number_loss(
-                codes, values, far[b], tables, members, scratch, m, g, out, new, b, rule, start, size, missing
-            )
+    own, least, chosen = np.int64(0), MOST, missing
+    row_new, row_out = start + to_new * size, start + to_out * size
+    for t in range(m):
+        j = members[g, t]
+        scratch[t] = MOST
+        if j == out:
             continue
-        first = codes[new if new >= 0 else members[g, 0 if members[g, 0] != out or m == 1 else 1], b]
-        pure = True
+        code = np.int64(codes[j, b])
+        if code == missing:
+            absent += 1
+            continue
+        further = whole[row_new + code]
+        own += further
+        scratch[t] = away[j, b] + further - whole[row_out + code]
+        least = min(least, scratch[t])
+    if to_new != missing:
+        least = min(least, own)
+    if 2 * absent > left:
+        chosen = missing
+    else:
+        least += attributes[b, 4] * (left - absent)
+        if far[b] > 0.0 and absent == 0:  # and which of several equals does not matter
+            return far[b] * (least - attributes[b, 4] * left)
+        if to_new != missing and own <= least:
+            chosen = to_new
         for t in range(m):
-            j = members[g, t]
-            if codes[j, b] != first and j != out:
-                pure = False
-                break
-        if pure:
-            continue
-        to_new, to_out = np.int64(codes[new, b]), np.int64(codes[out, b])  # of no meaning for -1, but there
-        if new < 0:
-            to_new = missing  # adds no distance, equals no code
-        if out < 0:
-            to_out = missing
-        absent = 1 if new >= 0 and to_new == missing else 0
-        if rule == 4:
-            most, same = np.int64(0), np.int64(1 if to_new != missing else 0)
-            for t in range(m):
-                j = members[g, t]
-                if j == out:
-                    continue
-                code = codes[j, b]
-                if code == missing:
-                    absent += 1
-                    continue
-                times = away[j, b]
-                if code == to_new:
-                    times += 1
-                    same += 1
-                if code == to_out:
-                    times -= 1
-                most = max(most, times)
-            total += far[b] * (left - absent if 2 * absent > left else left - max(most, same))
-            continue
-        own, least, chosen = np.int64(0), MOST, missing
-        row_new, row_out = start + to_new * size, start + to_out * size
-        for t in range(m):
-            j = members[g, t]
-            scratch[t] = MOST
-            if j == out:
-                continue
-            code = np.int64(codes[j, b])
-            if code == missing:
-                absent += 1
-                continue
-            further = whole[row_new + code]
-            own += further
-            scratch[t] = away[j, b] + further - whole[row_out + code]
-            least = min(least, scratch[t])
-        if to_new != missing:
-            least = min(least, own)
-        if 2 * absent > left:
-            chosen = missing
-        else:
-            least += attributes[b, 4] * (left - absent)
-            if to_new != missing and own <= least:
-                chosen = to_new
-            for t in range(m):
-                if scratch[t] <= least:
-                    chosen = min(chosen, np.int64(codes[members[g, t], b]))
-        row = start + chosen * size
-        for t in range(room):
-            j = members[g, t] if t < m else new
-            if j != out:
-                total += tables[row + codes[j, b]]
+            if scratch[t] <= least:
+                chosen = min(chosen, np.int64(codes[members[g, t], b]))
+    total, row = 0.0, start + chosen * size
+    for t in range(room):
+        j = members[g, t] if t < m else new
+        if j != out:
+            total += tables[row + codes[j, b]]
     return total
 
 
-@kernel()
+@inlined
+def _not_most(codes, members, away, m, g, out, new, b, to_out, to_new, missing, absent):
+    """How many records of a group have another code than most of them (rule 4)."""
+    most, same = np.int64(0), np.int64(1 if to_new != missing else 0)
+    left = m + (1 if new >= 0 else 0) - (1 if out >= 0 else 0)
+    for t in range(m):
+        j = members[g, t]
+        if j == out:
+            continue
+        code = codes[j, b]
+        if code == missing:
+            absent += 1
+            continue
+        times = away[j, b]
+        if code == to_new:
+            times += 1
+            same += 1
+        if code == to_out:
+            times -= 1
+        most = max(most, times)
+    return left - absent if 2 * absent > left else left - max(most, same)
+
+
+@makes_no_array()
+def extra_loss(codes, values, attributes, far, whole, tables, members, away, scratch, m, g, out, new):
+    """The same for all other attributes."""
+    total = 0.0
+    for b in range(codes.shape[1]):
+        total += one_loss(codes, values, attributes, far, whole, tables, members, away, scratch, m, g, out, new, b)
+    return total
+
+
+@makes_no_array()
 def tell(codes, attributes, whole, members, away, m, i, g, sign):
     """Record i joins (sign 1) or has left (-1) the m members of g: their distances to the group, and its own."""
     for b in range(codes.shape[1]):
@@ -198,7 +213,7 @@ def tell(codes, attributes, whole, members, away, m, i, g, sign):
         away[i, b] = own
 
 
-@kernel()
+@makes_no_array()
 def settle(numbers, members, sums, m, g, loss):
     """The sums of group g, afresh from its members, so that no rounding piles up; its loss is known."""
     s = sums[g]

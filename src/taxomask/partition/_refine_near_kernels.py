@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._support.compiling import kernel
+from .._support.compiling import inlined, kernel
 
 SPACE = "Tuple((f8[:, ::1], f8[::1], i4[:, ::1], f8[::1], i8[::1], i8[::1], f8[::1]))"
 
 
-@kernel()
+@inlined
 def bits(state):
     """64 random bits (xorshift)."""
     x = state[0]
@@ -21,13 +21,13 @@ def bits(state):
     return x
 
 
-@kernel()
+@inlined
 def below(state, m):
     """A random whole number from 0 to m - 1."""
     return np.int64(((bits(state) >> np.uint64(32)) * np.uint64(m)) >> np.uint64(32))
 
 
-@kernel()
+@inlined
 def uniform(state):
     """A random number in [0, 1)."""
     return np.float64(bits(state) >> np.uint64(11)) * 2.0**-53

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._support.compiling import kernel
+from .._support.compiling import inlined, makes_no_array
 from ._refine_kernels import ANNEAL, accept, neighbour, shift
 from ._refine_loss_kernels import extra_loss, plain_loss, settle
 from ._refine_near_kernels import below
 
 
-@kernel()
+@inlined
 def _go(numbers, extra, parts, log, losses, at, i, a, b, loss_a, loss_b):
     """Record i goes from group a to b, whose new losses are known; the log says how to take that back."""
     codes, _, attributes, _, whole, _ = extra
@@ -24,7 +24,7 @@ def _go(numbers, extra, parts, log, losses, at, i, a, b, loss_a, loss_b):
     settle(numbers, members, sums, count[b], b, loss_b)
 
 
-@kernel()
+@inlined
 def _dissolve(numbers, extra, parts, close, k, state, scratch, log, losses, g):
     """Send the records of group g to their best other groups nearby.
 
@@ -59,7 +59,7 @@ def _dissolve(numbers, extra, parts, close, k, state, scratch, log, losses, g):
     return moved, tried, change
 
 
-@kernel()
+@inlined
 def _create(numbers, extra, parts, close, k, state, scratch, log, losses, i):
     """Form a group near record i from groups that have more than k records; answers as `_dissolve` does."""
     codes, values, attributes, far, whole, tables = extra
@@ -100,13 +100,15 @@ def _create(numbers, extra, parts, close, k, state, scratch, log, losses, i):
     return have, tried, change
 
 
-@kernel(f"i8({ANNEAL})")
-def regroup(numbers, extra, parts, close, k, heat, attempts, place, state, scratch):
-    """Try to dissolve or create groups at random places; how many moves of records were looked at."""
+@makes_no_array(f"i8({ANNEAL}, i8[:, ::1], f8[:, ::1])")
+def regroup(numbers, extra, parts, close, k, heat, attempts, place, state, scratch, each, log, losses):
+    """Try to dissolve or create groups at random places; how many moves of records were looked at.
+
+    ``log[3, 2k]`` and ``losses[2, 2k]`` are room to work in.
+    """
     codes, _, attributes, _, whole, _ = extra
     group, slot, members, count, sums, away, used = parts
     last = sums.shape[1] - 1
-    log, losses = np.empty((3, 2 * k), np.int64), np.empty((2, 2 * k))
     done = 0
     for _ in range(attempts):
         i = below(state, len(group))
@@ -120,11 +122,16 @@ def regroup(numbers, extra, parts, close, k, heat, attempts, place, state, scrat
             moved, tried, change = _dissolve(numbers, extra, parts, close, k, state, scratch, log, losses, g)
             accepted = moved == m and accept(change, heat * old / m, state)
         done += tried
+        if accepted and codes.shape[1] > 0:  # what their attributes lose is not known one by one
+            for t in range(moved):
+                each[log[1, t], 0], each[log[2, t], 0] = np.nan, np.nan
         if accepted and new:
             used[0] += 1
         elif accepted:
             used[0] -= 1
             if g != used[0]:  # the last group takes the empty place
+                for t in range(each.shape[1]):
+                    each[g, t] = each[used[0], t]
                 count[g], count[used[0]] = count[used[0]], 0
                 for t in range(count[g]):
                     members[g, t] = members[used[0], t]

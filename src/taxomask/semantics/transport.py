@@ -277,10 +277,23 @@ class _ByTable(EarthMover):
         return np.array([self._at_most(order[a:b]) for a, b in pairwise(start.tolist())])
 
     def of_groups(self, order: Codes, start: Codes, enough: float = -np.inf) -> Float:
-        found = self.at_most(order, start)
+        found, known = self.at_most(order, start), dict[bytes, float]()
         for group in np.flatnonzero(found > enough).tolist():
-            found[group] = self(order[start[group] : start[group + 1]])
+            rows = order[start[group] : start[group + 1]]
+            content = self._content(rows)
+            if content not in known:  # groups with the same values share a linear program
+                known[content] = self(rows)
+            found[group] = known[content]
         return found
+
+    def _content(self, rows: Codes) -> bytes:
+        """What the distance of some records depends on: their values and, where people count, how much each counts."""
+        codes = self.codes[rows]
+        if self.people is None:
+            return np.sort(codes).tobytes()
+        shares = row_shares(self.people[rows])
+        order = np.lexsort((shares, codes))
+        return codes[order].tobytes() + shares[order].tobytes()
 
     def _between_all(self, group: Codes, codes: Codes, counted: Float, there: Float) -> Float:
         raise NotImplementedError  # group by group: see of_groups
