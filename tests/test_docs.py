@@ -14,6 +14,7 @@ from threading import Thread
 import pytest
 import yaml
 
+from taxomask import __version__
 from taxomask.methods import METHODS
 from taxomask.microdata import Attribute
 from taxomask.plan import EngineChoice, Limits, Output, Plan
@@ -77,6 +78,13 @@ def test_every_method_to_begin_with_is_one() -> None:
     assert len(entries) > 8
     for entry in entries:
         Plan.from_dict({"attributes": [{"name": "age", "role": "other"}], "method": yaml.safe_load(entry)})
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    newest = re.findall(r"^## \[(\d[^\]]*)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)[0]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert newest == (__version__, str(cited["date-released"]))
+    assert cited["version"] == __version__
 
 
 @pytest.fixture(scope="module")
