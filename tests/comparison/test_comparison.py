@@ -224,13 +224,13 @@ def test_a_grid_with_a_method_that_cannot_run(tmp_path: Path) -> None:
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The methods that were run."""
     ran: list[str] = []
-    protect = comparison.protect
+    protect = comparison.protect_on
 
-    def counted(frame: Any, schema: Any, method: Any, **options: Any) -> Any:
+    def counted(engine: Any, data: Any, method: Any, **options: Any) -> Any:
         ran.append(str(method))
-        return protect(frame, schema, method, **options)
+        return protect(engine, data, method, **options)
 
-    monkeypatch.setattr(comparison, "protect", counted)
+    monkeypatch.setattr(comparison, "protect_on", counted)
     return ran
 
 

@@ -11,10 +11,7 @@ import pytest
 import taxomask as tm
 from engines.conftest import SCHEMA, SEED
 from taxomask.engines import Files, Scratch, Workers, read_coded
-from taxomask.measures.plain import plain
-from taxomask.measures.risk import record_linkage
-from taxomask.measures.risk.attackers import informed
-from taxomask.measures.risk.linkage_in_blocks import linkage_in_blocks
+from taxomask.measures.risk.attackers import repetitions
 from taxomask.microdata.files import read_table
 from taxomask.release import protect_on
 
@@ -43,8 +40,8 @@ def test_the_measures_are_those_of_a_table_in_memory(parquet: Path, workers: Wor
 def test_a_very_long_table_is_repeated_in_part_where_it_lies(
     parquet: Path, local: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(informed, "LARGEST", 50)
-    monkeypatch.setattr(informed, "SAMPLE", 40)
+    monkeypatch.setattr(repetitions, "LARGEST", 50)
+    monkeypatch.setattr(repetitions, "SAMPLE", 40)
     method = tm.RankSwapping(p=10)
     here = tm.protect(read_table(parquet), SCHEMA, method, seed=SEED).evaluate(attackers=["informed"])
     with Scratch.temporary(tmp_path / "scratch", large=1) as scratch:
@@ -53,20 +50,3 @@ def test_a_very_long_table_is_repeated_in_part_where_it_lies(
         found = release.evaluate(attackers=["informed"]).attackers.informed
         assert "a random 40 of these records" in found.how
         assert (found.how, found.share) == (here.attackers.informed.how, here.attackers.informed.share)
-
-
-def test_linkage_in_blocks(workers: Workers, parquet: Path, tmp_path: Path) -> None:
-    here = tm.protect(read_table(parquet), SCHEMA, tm.Noise(), seed=SEED)
-    expected = record_linkage(here.original, here.released)
-    with Scratch.temporary(tmp_path / "scratch", large=1) as scratch:
-        engine = Files(workers, scratch)
-        engine.block = 30
-        release = protect_on(engine, read_coded(str(parquet), SCHEMA, engine), tm.Noise(), seed=SEED)
-        before = set(scratch.folder.rglob("*"))
-        found = linkage_in_blocks(engine, release.original, release.released)
-        right, ties, numbers = found.right.tolist(), found.ties.tolist(), plain(found)
-        del found
-        assert not [path for path in set(scratch.folder.rglob("*")) - before if path.is_file()]
-    assert numbers == plain(expected)
-    assert right == expected.right.tolist()
-    assert ties == expected.ties.tolist()

@@ -9,11 +9,25 @@ import typer
 
 from ..errors import PlanError, did_you_mean
 from .files import check_free
-from .options import Attackers, Household, Json, Outside, Person, PlanFile, Quiet, TableOfPlan, named
+from .options import (
+    Attackers,
+    EngineName,
+    Household,
+    Json,
+    Outside,
+    Person,
+    PlanFile,
+    Quiet,
+    Scheduler,
+    TableOfPlan,
+    named,
+)
 from .show import print_meanings, print_private_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from ..comparison import Choice, RUMap, Weighted
+    from ..engines import Engine
+    from ..microdata import Microdata
     from ..plan import Plan
 
 __all__ = ["compare"]
@@ -41,7 +55,11 @@ def compare(
     ] = False,
     person: Person = None,
     household: Household = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="How many methods run at once.")] = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many methods run at once in memory, or jobs (local, dask).")
+    ] = None,
     seconds: Annotated[
         float,
         typer.Option(
@@ -61,6 +79,7 @@ def compare(
     from ..comparison import search_weights
     from ..plan import Plan
     from ..plan.as_written import as_written
+    from ..plan.run import table_of
 
     if output is not None:
         check_free(output, force=force)
@@ -76,17 +95,23 @@ def compare(
         "max_risk": risk,
         "max_disclosure": disclosure,
     }
-    table = _read(read, data)
-    with progress_bar("Comparing", quiet=quiet or json) as progress:
-        found = _run(read, table, analyses=read.analyses, progress=progress, seconds=seconds, **how)
-    if output is not None:
-        found.to_html(output, max_risk=risk, max_disclosure=disclosure, promise=promise, analysis=analysis)
-    chosen = risk is not None or disclosure is not None or promise is not None or analysis is not None
-    best = found.best(risk, disclosure, promise, analysis=analysis) if chosen else None
-    weighted = None
-    if best is not None and analysis is not None and seconds > 0 and not common_marginals:
-        asked = next(one for one in read.analyses if one.name == analysis)
-        weighted = search_weights(table, read.attributes, best.point, asked, **{**how, "seconds": 0})
+    read.attributes.check_decided()  # what is wrong with the table is no fault of any method
+    read = read.on(engine, scheduler=scheduler)
+    if read.engine.name != "memory":
+        read = read.on(workers=workers)
+    with table_of(read, data, str(output or "map.html"), None) as (_, where, table):
+        with progress_bar("Comparing", quiet=quiet or json) as progress:
+            found = _run(read, where, table, analyses=read.analyses, progress=progress, seconds=seconds, **how)
+        if output is not None:
+            found.to_html(output, max_risk=risk, max_disclosure=disclosure, promise=promise, analysis=analysis)
+        chosen = risk is not None or disclosure is not None or promise is not None or analysis is not None
+        best = found.best(risk, disclosure, promise, analysis=analysis) if chosen else None
+        weighted = None
+        in_memory = read.engine.name == "memory"
+        if best is not None and analysis is not None and seconds > 0 and not common_marginals and in_memory:
+            asked = next(one for one in read.analyses if one.name == analysis)
+            native = table.frame.native
+            weighted = search_weights(native, read.attributes, best.point, asked, **{**how, "seconds": 0})
     if json:
         choice = {"method": best.point.label, "reason": best.reason} if best else None
         weights = {} if weighted is None else {"weights": dict(weighted.weights)}
@@ -102,25 +127,14 @@ def _check_analysis(name: str | None, plan: Plan) -> None:
         raise PlanError(f"the plan has no analysis {name!r}.", hint=hint)
 
 
-def _read(plan: Plan, data: str | None) -> Any:
-    """The table of a plan; what is wrong with it is no fault of any method."""
-    from ..microdata import Microdata
-    from ..plan.run import naming, read_for
-
-    plan.attributes.check_decided()
-    source, table = read_for(plan, data)
-    with naming(source):
-        Microdata.from_frame(table, plan.attributes)
-    return table
-
-
-def _run(plan: Plan, table: Any, **how: Any) -> RUMap:
+def _run(plan: Plan, engine: Engine, table: Microdata, **how: Any) -> RUMap:
     """The map of the plan's methods; an error if none of them could be run."""
-    from ..comparison import compare, default_methods
+    from ..comparison import default_methods
+    from ..comparison.comparison import compare_on
 
     own = (plan.method,) if plan.method is not None else ()
     methods = plan.compare or (*own, *(one for one in default_methods(plan.attributes) if one not in own))
-    found = compare(table, plan.attributes, methods, **how)
+    found = compare_on(engine, table, methods, **how)
     if not found.points:
         reasons = "".join(f"\n  {label}: {reason}" for label, reason in found.failed)
         raise PlanError(f"none of the methods could be run:{reasons}", hint="Change the plan's 'compare:'.")

@@ -122,6 +122,17 @@ def _print(found: Evaluation, *, everything: bool) -> None:
     if everything:
         rows = [(title, number(value, 4), one.paper, one.about) for _, title, one, value in found.figures()]
         print_table(["measure", "value", "in the papers", "what it means"], rows)
+    if everything and found.sampled:
+        rows = [
+            (title, number(value, 4), number(low, 4), number(high, 4))
+            for title, value, low, high, _ in found.sampled_figures()
+        ]
+        taken = next(iter(found.sampled.values()))
+        print(f"Taken on a random {taken.records:,} of {taken.of:,} records, with 95 % intervals:")
+        print_table(["measure", "value", "from", "to"], rows)
+    elif found.sampled:
+        taken = next(iter(found.sampled.values()))
+        print(f"Some measures were taken on a random {taken.records:,} of {taken.of:,} records: see --all.")
     print(f"Protected columns: {', '.join(found.protected) or 'none'}.")
 
 

@@ -13,13 +13,13 @@ from typing import Any
 
 from .._support.one_thread import one_thread
 from .._support.parameters import check_integer
-from ..engines import Memory
+from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, TaxomaskError
 from ..evaluation import OVERLAP, Known, Summary, check_analyses, check_attackers, summary
 from ..measures.analyses import Analysis
 from ..methods import Method, Progress, ReverseMapping
 from ..microdata import Microdata, Schema
-from ..release import Release, protect
+from ..release import Release, protect_on
 from ..release.protect import fingerprint
 from .grid import default_methods
 from .map import Point, RUMap, check_limits, with_front
@@ -27,12 +27,11 @@ from .search import Outcome, search
 from .search import told as searched_words
 from .stored import Stored
 
-__all__ = ["compare", "compared_before"]
+__all__ = ["compare", "compare_on", "compared_before"]
 
 MASKING = 0.75  # of the time that a method takes; the rest goes into the few measures of the map
 
 
-@one_thread()
 def compare(
     frame: Any,
     schema: Schema,
@@ -85,6 +84,46 @@ def compare(
     seconds
         No step of this search begins after so many; 0 for no search.
     """
+    schema.check_decided()
+    data = Microdata.of(frame, schema)  # coded once for all, and each table of distances is made once
+    return compare_on(
+        Memory(),
+        data,
+        methods,
+        seed=seed,
+        common_marginals=common_marginals,
+        attackers=attackers,
+        analyses=analyses,
+        workers=workers,
+        cache=cache,
+        progress=progress,
+        so_far=so_far,
+        max_risk=max_risk,
+        max_disclosure=max_disclosure,
+        seconds=seconds,
+    )
+
+
+@one_thread()
+def compare_on(
+    engine: Engine,
+    data: Microdata,
+    methods: Iterable[Method] | None = None,
+    *,
+    seed: int = 0,
+    common_marginals: bool = False,
+    attackers: Iterable[str] | None = None,
+    analyses: Iterable[Analysis] = (),
+    workers: int | None = None,
+    cache: bool | str | PathLike[str] = True,
+    progress: Progress | None = None,
+    so_far: Callable[[RUMap], None] | None = None,
+    max_risk: float | None = None,
+    max_disclosure: float | None = None,
+    seconds: float = 60.0,
+) -> RUMap:
+    """The same of a coded table, wherever it lies. Methods run at once in memory only: elsewhere jobs do."""
+    schema = data.schema
     seed = check_integer("seed", seed, at_least=0)
     chosen = list(default_methods(schema) if methods is None else methods)
     if not chosen:
@@ -92,12 +131,13 @@ def compare(
     if common_marginals:
         chosen = [one if isinstance(one, ReverseMapping) else ReverseMapping(one) for one in chosen]
     schema.check_decided()
-    data = Microdata.of(frame, schema)  # coded once for all, and each table of distances is made once
     trying = check_attackers(attackers)
     asked = check_analyses(analyses, schema, data)
     check_limits(max_risk, max_disclosure)  # what is no limit is told before the work begins
     threads = min(os.cpu_count() or 1, 4) if workers is None else check_integer("workers", workers, at_least=1)
-    measuring = _Measuring(data, seed, trying, asked, cache, threads)
+    if not isinstance(engine, Memory):
+        threads = 1
+    measuring = _Measuring(engine, data, seed, trying, asked, cache, threads)
     kind = data.frame.kind
 
     def known_by_now(outcomes: Mapping[int, Outcome]) -> None:
@@ -121,6 +161,7 @@ class _Measuring:
 
     def __init__(
         self,
+        engine: Engine,
         data: Microdata,
         seed: int,
         attackers: tuple[str, ...] | None,
@@ -128,13 +169,14 @@ class _Measuring:
         cache: bool | str | PathLike[str],
         threads: int,
     ) -> None:
-        self.data, self._seed, self.attackers, self._cache, self._threads = data, seed, attackers, cache, threads
+        self._engine, self.data, self._seed, self.attackers = engine, data, seed, attackers
+        self._cache, self._threads = cache, threads
         self._known = Known(attackers=attackers, analyses=analyses)
-        self._store = Stored(cache, fingerprint(Memory(), data.frame), data.schema, seed, attackers, analyses)
+        self._store = Stored(cache, fingerprint(engine, data.frame), data.schema, seed, attackers, analyses)
 
     def by(self, attacker: str) -> _Measuring:
         """The same by one attacker, and no analyses."""
-        return _Measuring(self.data, self._seed, (attacker,), (), self._cache, self._threads)
+        return _Measuring(self._engine, self.data, self._seed, (attacker,), (), self._cache, self._threads)
 
     def all(
         self, methods: Sequence[Method], progress: Progress | None, so_far: Callable[[Mapping[int, Outcome]], None]
@@ -160,8 +202,9 @@ class _Measuring:
         if found is None:
             try:
                 told = _part_of(progress, 0.0, MASKING)
-                release = protect(self.data, self.data.schema, method, seed=self._seed, progress=told)
-                found = _summed_up(release, self._known, _part_of(progress, MASKING, 1 - MASKING))
+                release = protect_on(self._engine.telling(told), self.data, method, seed=self._seed).as_seen()
+                measuring = self._engine.telling(_part_of(progress, MASKING, 1 - MASKING))
+                found = _summed_up(measuring, release, self._known)
             except TaxomaskError as error:  # the others may still run; the reason is shown on the map
                 progress(1.0)
                 return error
@@ -239,12 +282,12 @@ def _part_of(progress: Progress, start: float, size: float) -> Progress:
     return lambda done: progress(min(start + size * done, 1.0))
 
 
-def _summed_up(release: Release, known: Known, progress: Progress | None) -> Summary:
+def _summed_up(engine: Engine, release: Release, known: Known) -> Summary:
     if not release.linked:
         raise DataError(
             "records of the release are not linked to original ones, so that risk and loss by record are not defined.",
             hint="Look at it with evaluate(…, linked=False).",
         )
     told = replace(known, method=release.method)
-    found = summary(release.original, release.released, release.protected, told, progress=progress)
+    found = summary(release.original, release.released, release.protected, told, engine=engine)
     return replace(found, promises=release.promised())

@@ -23,13 +23,14 @@ from ..measures.measure import value_at
 from ..measures.measured import all_figures, measure_all, measure_some, needed_by
 from ..measures.plain import plain
 from ..measures.risk import ATTACKERS
-from ..measures.side_by_side import same_values, side_by_side
+from ..measures.sampled import Sampled, is_long
+from ..measures.side_by_side import same_values_on, side_by_side_on
 from ..methods import Method, Progress
 from ..microdata import Column, ContinuousColumn, Microdata, Role, Schema
-from ..microdata.alike import alike
 from ..microdata.frames import Frame, of_kind
 from ..report.figures import number
 from .headline import HEADLINE, Summary, disclosure_risk, summed_up
+from .long import Drawn, LookedFor, drawn_on, looked_for_on
 from .records_at_risk import RecordsAtRisk, records_at_risk
 
 __all__ = [
@@ -52,6 +53,8 @@ class Evaluation:
     (the protected column that lost most; None if there is none), ``score`` (half of 100·loss, a quarter each of
     100·risk and 100·interval disclosure) and what else fits on a line. ``analyses`` has what became of the analyses
     that were asked for, by their names. ``failed`` names measures that could not be computed, with the error.
+    ``sampled`` has those of long tables that were measured on a random sample, with their intervals; ``drawn`` what
+    charts show of such tables, and ``looked_for`` the records that attackers looked for.
     """
 
     original: Microdata
@@ -63,6 +66,9 @@ class Evaluation:
     headline: Mapping[str, Any]
     failed: Mapping[str, str] = field(default_factory=dict)
     analyses: Mapping[str, Analysed] = field(default_factory=dict)
+    sampled: Mapping[str, Sampled] = field(default_factory=dict)
+    drawn: Mapping[str, Drawn] = field(default_factory=dict)
+    looked_for: LookedFor | None = None
 
     def __repr__(self) -> str:
         shown = (f"{HEADLINE[name].title} {number(value)}" for name, value in self.headline.items())
@@ -96,6 +102,15 @@ class Evaluation:
             elif isinstance(value, Mapping) and "*" in where:
                 yield from ((where, f"{figure.title}: {name}", figure, one) for name, one in value.items())
 
+    def sampled_figures(self) -> Iterator[tuple[str, float, float, float, Sampled]]:
+        """The figures of long tables that were measured on a sample: title, value, and the ends of the interval."""
+        for where, title, one, value in self.figures():
+            kind, name, *rest = where.split(".")
+            taken = self.sampled.get(f"{kind}.{name}")
+            place = ".".join(rest).replace("*", title.removeprefix(f"{one.title}: "), 1)
+            if taken is not None and value is not None and place in taken.intervals:
+                yield title, value, *taken.intervals[place], taken
+
     def to_frame(self) -> Any:
         """All numbers as a table with one row each: where it stands, and its value; the kind of table evaluated."""
         import pyarrow as pa
@@ -111,6 +126,7 @@ class Evaluation:
             "risk": self.risk.to_dict(),
             "attackers": self.attackers.to_dict(),
             **({"analyses": plain(self.analyses)} if self.analyses else {}),
+            **({"sampled": plain(self.sampled)} if self.sampled else {}),
         }
 
     def to_html(
@@ -262,24 +278,25 @@ def measured(
     """Measure coded tables, wherever they lie."""
     if not known.linked:  # nobody owns a record that comes from no other
         released = released.owned_as(None)
-    engine.map(
-        _check_size, [(column,) for data in (original, released) for column in data.columns.values()], "measuring"
-    )
-    names = [name for name in original.columns if name in released.columns]
-    pairs = engine.map(alike, [(original.columns[name], released.columns[name]) for name in names], "comparing")
-    columns = dict(zip(names, pairs, strict=True))
+    _check_sizes(engine, original, released)
+    columns = side_by_side_on(engine, original, released)
     known_by = [name for name in original.schema.quasi_identifiers if name in columns] if known.linked else []
-    same = engine.map(same_values, [columns[name] for name in known_by], "comparing")
-    unchanged = tuple(name for name, kept in zip(known_by, same, strict=True) if kept)
+    unchanged = tuple(name for name in known_by if same_values_on(engine, *columns[name]))
     tables = _tables(original, released, columns, known)
     analyses = _analysed(engine, tables, known.analyses)
-    found, failed = measure_all(engine, tables)
+    found, failed, sampled = measure_all(engine, tables)
     utility, risk, attackers = Utility(found["utility"]), Risk(found["risk"]), Attackers(found["attackers"])
     every = {(kind, name): one for kind, some in found.items() for name, one in some.items()}
     headline = summed_up(protected, unchanged, every, analyses).headline()
     if utility.overall is not None:  # the overall loss of an evaluation is that of its headline
         utility = Utility({**utility, "overall": replace(utility.overall, overall=headline["loss"])})
-    return Evaluation(original, released, protected, utility, risk, attackers, headline, failed, analyses)
+    evaluation = Evaluation(
+        original, released, protected, utility, risk, attackers, headline, failed, analyses, sampled
+    )
+    if not is_long(engine, tables):
+        return evaluation
+    looked_for = looked_for_on(engine, tables, attackers)
+    return replace(evaluation, drawn=drawn_on(engine, tables), looked_for=looked_for)
 
 
 @one_thread()
@@ -289,18 +306,18 @@ def summary(
     protected: tuple[str, ...],
     known: Known | None = None,
     *,
-    progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> Summary:
     """What sums up a release whose records are linked to the original ones, without the slower measures."""
-    for column in (*original.columns.values(), *released.columns.values()):
-        _check_size(column)
-    tables = _tables(original, released, side_by_side(original, released, linked=True), known or Known())
+    engine = engine or Memory()
+    _check_sizes(engine, original, released)
+    tables = _tables(original, released, side_by_side_on(engine, original, released), known or Known())
     trying = [name for name, one in ATTACKERS.items() if one.can_be_measured(tables)]
     parts = [("utility", "overall"), ("risk", "linkage"), ("risk", "intervals"), ("risk", "classes")]
     keys = list(dict.fromkeys([*parts, *needed_by(trying), *(("attackers", name) for name in trying)]))
-    unchanged = tuple(name for name in original.schema.quasi_identifiers if same_values(*tables.columns[name]))
-    analyses = _analysed(Memory(), tables, (known or Known()).analyses)
-    found = measure_some(Memory().telling(progress), tables, keys, in_steps=False)
+    unchanged = tuple(one for one in original.schema.quasi_identifiers if same_values_on(engine, *tables.columns[one]))
+    analyses = _analysed(engine, tables, (known or Known()).analyses)
+    found = measure_some(engine, tables, keys).values
     return summed_up(protected, unchanged, found, analyses)
 
 
@@ -370,13 +387,8 @@ def _tables(
 
 def _differing(engine: Engine, original: Microdata, released: Microdata) -> tuple[str, ...]:
     """The columns in which some record has another value than before."""
-    names = [name for name in original.columns if name in released.columns]
-    same = engine.map(_same, [(original.columns[name], released.columns[name]) for name in names], "comparing")
-    return tuple(name for name, kept in zip(names, same, strict=True) if not kept)
-
-
-def _same(original: Column, released: Column) -> bool:
-    return same_values(*alike(original, released))
+    columns = side_by_side_on(engine, original, released)
+    return tuple(name for name, pair in columns.items() if not same_values_on(engine, *pair))
 
 
 def _in_papers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -396,13 +408,28 @@ def _in_papers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _check_size(column: Column) -> None:
+def _check_sizes(engine: Engine, original: Microdata, released: Microdata) -> None:
     """Fourth powers of numbers are computed, and must be finite."""
+    columns = [column for data in (original, released) for column in data.columns.values()]
+    if columns:
+        engine.fold(_check_size, _checked, columns, what="measuring")
+
+
+def _check_size(*columns: Column) -> None:
+    for column in columns:
+        _check_size_of(column)
+
+
+def _check_size_of(column: Column) -> None:
     if isinstance(column, ContinuousColumn) and np.nanmax(np.abs(column.values), initial=0.0) > LARGEST:
         raise DataError(
             f"column {column.attribute.name!r} holds numbers beyond {LARGEST:g}, which cannot be measured.",
             hint="Divide the column by a large number in both tables.",
         )
+
+
+def _checked(first: None, second: None) -> None:
+    """Chunks of which each was looked at."""
 
 
 def released_schema(schema: Schema, columns: Sequence[str]) -> Schema:
@@ -418,7 +445,8 @@ def released_schema(schema: Schema, columns: Sequence[str]) -> Schema:
 
 def _in_order(engine: Engine, data: Microdata, order: NDArray[np.int64]) -> Microdata:
     """A table whose row i is moved to row order[i]. Nobody is said to own its records."""
-    if not np.array_equal(np.sort(order), np.arange(data.n)):
+    inside = len(order) == data.n and (not data.n or (order.min() >= 0 and order.max() < data.n))
+    if not inside or (np.bincount(order, minlength=data.n) != 1).any():
         raise DataError(f"order is not an order of the {data.n:,} rows.", hint="Pass each row number once, from 0.")
     columns = {name: engine.move(column, order, what="comparing") for name, column in data.columns.items()}
     return replace(data.owned_as(None), columns=columns, rows=engine.move(data.rows, order, what="comparing"))

@@ -20,6 +20,7 @@ from ..microdata.casting import fit
 from ..report.figures import Branch, number
 from .cover import cover
 from .headline import HEADLINE, disclosure_risk, learns_most
+from .long import BINS, Drawn
 
 if TYPE_CHECKING:
     from ..microdata import Attribute, Microdata
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["page"]
 
-BINS, BARS, LEVELS = 30, 12, 3
+BARS, LEVELS = 12, 3
 TOGETHER = 12  # columns whose correlations can be read side by side
 NAMED = 6  # columns that are named in a sentence
 ESTIMATES = 40  # numbers of an analysis that are shown
@@ -109,16 +110,20 @@ def _card(head: Mapping[str, Any], key: str, more: str = "", name: str | None = 
 
 
 def _column(evaluation: Evaluation, name: str) -> dict[str, Any]:
-    before, after = alike(evaluation.original.columns[name], evaluation.released.columns[name])
+    drawn = evaluation.drawn.get(name)
+    if drawn is None:
+        before, after = alike(evaluation.original.columns[name], evaluation.released.columns[name])
+    else:
+        before, after = drawn.before, drawn.after
     overall = evaluation.utility.overall
     facts = {
         "name": name,
         "kind": str(before.attribute.kind),
         "loss": overall.each.get(name) if overall is not None else None,
-        "changed": _changed_share(before, after) if overall is not None else "–",
+        "changed": _changed_share(before, after, drawn) if overall is not None else "–",
         "same": _same(evaluation, name),
     }
-    return facts | _figure(evaluation.original, before, after) | {"words": _words(before, after)}
+    return facts | _figure(evaluation.original, before, after, drawn) | {"words": _words(before, after)}
 
 
 def _worst_first(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -134,10 +139,12 @@ def _worst_first(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _same(evaluation: Evaluation, name: str) -> bool:
     """Whether every record kept its value, as far as records are linked at all."""
     linked = evaluation.utility.overall is not None
+    if linked and name in evaluation.drawn:
+        return evaluation.drawn[name].changed == 0
     return linked and same_values(*alike(evaluation.original.columns[name], evaluation.released.columns[name]))
 
 
-def _figure(table: Microdata, before: Column, after: Column) -> dict[str, Any]:
+def _figure(table: Microdata, before: Column, after: Column, drawn: Drawn | None) -> dict[str, Any]:
     if isinstance(before, TaxonomicColumn) and isinstance(after, TaxonomicColumn):
         return {"figure": "icicle", "tree": _tree(before, after)}
     if isinstance(before, CategoricalColumn) and isinstance(after, CategoricalColumn):
@@ -148,13 +155,16 @@ def _figure(table: Microdata, before: Column, after: Column) -> dict[str, Any]:
             "before": before.counts[top].tolist(),
             "after": after.counts[top].tolist(),
         }
-    x, y = (one.numbers()[~one.missing] for one in (before, after))
-    if not len(x) or not len(y):
+    if drawn is not None:
+        edges, shares = drawn.edges, drawn.shares
+    else:
+        x, y = (one.numbers()[~one.missing] for one in (before, after))
+        edges = np.histogram_bin_edges(np.concatenate([x, y]), BINS) if len(x) and len(y) else None
+        shares = () if edges is None else tuple(np.histogram(one, edges)[0] / len(one) for one in (x, y))
+    if edges is None:
         return {"figure": None}
-    edges = np.histogram_bin_edges(np.concatenate([x, y]), BINS)
-    counts = [np.histogram(one, edges)[0] / len(one) for one in (x, y)]
     ends = _written(table, before.attribute, edges[[0, -1]])
-    return {"figure": "histogram", "ends": ends, "before": counts[0].tolist(), "after": counts[1].tolist()}
+    return {"figure": "histogram", "ends": ends, "before": shares[0].tolist(), "after": shares[1].tolist()}
 
 
 def _written(table: Microdata, attribute: Attribute, values: NDArray[np.float64]) -> list[str]:
@@ -217,7 +227,9 @@ def _totals(column: TaxonomicColumn) -> NDArray[np.int64]:
     return totals
 
 
-def _changed_share(before: Column, after: Column) -> str:
+def _changed_share(before: Column, after: Column, drawn: Drawn | None) -> str:
+    if drawn is not None:
+        return f"{number(100 * drawn.changed)} %"
     return f"{number(100 * float(np.mean(~before.same(after))))} %" if len(before) else "–"
 
 
@@ -261,6 +273,7 @@ def _sections(evaluation: Evaluation) -> list[dict[str, Any]]:
         _classes,
         _moments,
         _measures,
+        _sampled,
         _failed,
     )
     made = (make(evaluation) for make in makers)
@@ -481,6 +494,24 @@ def _measures(evaluation: Evaluation) -> dict[str, Any]:
         "header": ["measure", "in the papers", "value"],
         "texts": ["in the papers"],
         "rows": _told_once(rows),
+    }
+
+
+def _sampled(evaluation: Evaluation) -> dict[str, Any]:
+    figures = list(evaluation.sampled_figures())
+    about = ""
+    if figures:
+        taken = figures[0][-1]
+        about = (
+            f"The table has {taken.of:,} records. These figures were taken on {taken.records:,} of them, drawn at "
+            "random; those of the whole table lie between the ends with 95 % confidence, by how far apart ten parts of "
+            "the sample are. All others but those of attackers, who say how many records they looked for, are exact."
+        )
+    return {
+        "title": "Figures that were taken on a sample",
+        "about": about,
+        "header": ["measure", "value", "from", "to"],
+        "rows": [_row(title, value, low, high) for title, value, low, high, _ in figures],
     }
 
 

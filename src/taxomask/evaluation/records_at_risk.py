@@ -34,7 +34,8 @@ class RecordsAtRisk:
     class. ``after``: the largest over the attackers on who a record is, ``attackers``, each of whom knows the original
     table; NaN where none of them looked for the record, as they look for a sample of a long table. It is the chance
     that the link of the released record is right: of records released alike one may have 1 and the others 0, though
-    nobody can tell which is which.
+    nobody can tell which is which. Of a table longer than a chunk only those records are here that somebody looked for,
+    and ``others`` is how many more there are.
     """
 
     data: Microdata
@@ -44,6 +45,7 @@ class RecordsAtRisk:
     by: NDArray[np.int64]
     singled_out_before: SpecialUniques | None
     singled_out: SpecialUniques | None
+    others: int = 0
 
     def __repr__(self) -> str:
         before, after = (int((one > 0.2).sum()) for one in (self.before, self.after))
@@ -63,8 +65,8 @@ class RecordsAtRisk:
         chances = {when: people_risk(one, self.data.people) for when, one in both.items()}
         counts = {when: np.bincount(_bins(one), minlength=len(_NAMES)) for when, one in chances.items()}
         found = {name: {when: int(counts[when][i]) for when in counts} for i, name in enumerate(_NAMES)}
-        unknown = int(np.isnan(chances["after"]).sum())
-        return found | ({"not looked for": {"before": 0, "after": unknown}} if unknown else {})
+        unknown = int(np.isnan(chances["after"]).sum()) + self.others
+        return found | ({"not looked for": {"before": self.others, "after": unknown}} if unknown else {})
 
     def above(self, risk: float) -> dict[str, int]:
         """How many records, or people, are found with a greater chance, before and after."""
@@ -116,6 +118,8 @@ class RecordsAtRisk:
 
 def records_at_risk(evaluation: Evaluation) -> RecordsAtRisk | None:
     """From what the measures found; None if records are not linked, so that nobody knows which is which."""
+    if evaluation.drawn:
+        return _of_those_looked_for(evaluation)
     chances = _chances(evaluation)
     if not chances:
         return None
@@ -127,6 +131,25 @@ def records_at_risk(evaluation: Evaluation) -> RecordsAtRisk | None:
     by = np.where(np.isnan(every), -1.0, every).argmax(axis=0)
     special = evaluation.risk.get("special_uniques") or {}
     return RecordsAtRisk(original, tuple(chances), before, after, by, special.get("before"), special.get("after"))
+
+
+def _of_those_looked_for(evaluation: Evaluation) -> RecordsAtRisk | None:
+    """Of a long table."""
+    looked_for = evaluation.looked_for
+    if looked_for is None:
+        return None
+    rows = looked_for.rows
+    found = {
+        name: one
+        for name, one in evaluation.attackers.items()
+        if one is not None and ATTACKERS[name].after == "identity" and len(one.rows)
+    }
+    every = np.full((len(found), len(rows)), np.nan)
+    for chances, one in zip(every, found.values(), strict=True):
+        chances[np.searchsorted(rows, one.rows)] = one.chances
+    after, by = np.fmax.reduce(every, axis=0), np.where(np.isnan(every), -1.0, every).argmax(axis=0)
+    some, others = evaluation.original.with_rows(rows, {}), evaluation.original.n - len(rows)
+    return RecordsAtRisk(some, tuple(found), 1 / looked_for.alike, after, by, None, None, others)
 
 
 def _chances(evaluation: Evaluation) -> dict[str, Float]:

@@ -147,7 +147,9 @@ class Tables:
 
     @cached_property
     def changed_pairs(self) -> int:
-        """How many of them are not what they were."""
+        """How many of them are not what they were; of long tables at most so many."""
+        if self.n > Engine.chunk:
+            return self.pairs
         return self.pairs - comb(sum(same_values(*pair) for pair in self.columns.values()), 2)
 
     def of_kinds(self, kinds: Collection[Kind]) -> Tables:
@@ -181,7 +183,9 @@ class Measure:
     headline
         Whether the headline is made of it, which is what a map shows and what limits are about.
     on_engine
-        How it is computed in several steps wherever the tables lie, in the verbs of an engine, if it is.
+        How it is computed of tables longer than a chunk, in the verbs of an engine, so that nothing holds all of them.
+    sampled
+        Whether it is computed of a random sample of such tables instead, with an interval.
     more
         Other figures that it finds.
     """
@@ -200,6 +204,7 @@ class Measure:
     otherwise: Any = None
     headline: bool = False
     on_engine: Callable[[Engine, Tables], Any] | None = None
+    sampled: bool = False
     more: tuple[Figure, ...] = ()
 
     @property
@@ -212,7 +217,15 @@ class Measure:
 
     def measure(self, tables: Tables, progress: Progress | None = None) -> Any:
         """What it finds in the columns of its kinds."""
-        return self.compute(tables if isinstance(self.columns, Role) else tables.of_kinds(self.columns), progress)
+        return self.compute(self._seen(tables), progress)
+
+    def measure_on(self, engine: Engine, tables: Tables) -> Any:
+        """The same of long tables, wherever they lie."""
+        assert self.on_engine is not None
+        return self.on_engine(engine, self._seen(tables))
+
+    def _seen(self, tables: Tables) -> Tables:
+        return tables if isinstance(self.columns, Role) else tables.of_kinds(self.columns)
 
 
 def telling(items: Iterable[Item], progress: Progress | None) -> Iterator[Item]:

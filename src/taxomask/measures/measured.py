@@ -18,11 +18,12 @@ from ..microdata import Microdata
 from .measure import Figure, Measure, Tables, value_at
 from .plain import plain
 from .risk import ATTACKERS, RISK
+from .sampled import Sampled, is_long, parts_of, sample_of, sampled
 from .side_by_side import side_by_side
 from .utility import UTILITY
 
 __all__ = [
-    "MEASURES", "Attackers", "Failed", "Risk", "Utility", "all_figures", "measure_all", "measure_some",
+    "MEASURES", "Attackers", "Failed", "Found", "Risk", "Utility", "all_figures", "measure_all", "measure_some",
     "measure_utility", "needed_by",
 ]  # fmt: skip
 
@@ -91,22 +92,33 @@ class Failed:
     error: str
 
 
+@dataclass(frozen=True)
+class Found:
+    """What measures found, by kind and name, and which of them looked at a sample, with its intervals."""
+
+    values: dict[Key, Any]
+    sampled: dict[Key, Sampled]
+
+    def with_(self, other: Found) -> Found:
+        return Found(self.values | other.values, self.sampled | other.sampled)
+
+
 def measure_all(
     engine: Engine, tables: Tables, kinds: Iterable[str] = tuple(MEASURES)
-) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """What every measure finds, by kind and name, and what went wrong in some; see `measure_some`."""
+) -> tuple[dict[str, dict[str, Any]], dict[str, str], dict[str, Sampled]]:
+    """What every measure finds, by kind and name, what went wrong in some, and which looked at a sample."""
     found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     failed: dict[str, str] = {}
-    keys = [(kind, name) for kind in found for name in MEASURES[kind]]
-    for (kind, name), one in measure_some(engine, tables, keys).items():
+    measured = measure_some(engine, tables, [(kind, name) for kind in found for name in MEASURES[kind]])
+    for (kind, name), one in measured.values.items():
         found[kind][name] = MEASURES[kind][name].otherwise if isinstance(one, Failed) else one
         if isinstance(one, Failed):
             failed[f"{kind}.{name}"] = one.error
             warnings.warn(f"{kind}.{name} could not be measured and is left out: {one.error}", stacklevel=2)
-    return found, failed
+    return found, failed, {".".join(key): one for key, one in measured.sampled.items()}
 
 
-def measure_some(engine: Engine, tables: Tables, keys: Iterable[Key], *, in_steps: bool = True) -> dict[Key, Any]:
+def measure_some(engine: Engine, tables: Tables, keys: Iterable[Key]) -> Found:
     """What some measures find: first those of the tables, then attackers, who look at what measures of risk found."""
     keys = list(keys)
     first, then = ([key for key in keys if (key[0] == "attackers") == late] for late in (False, True))
@@ -115,11 +127,11 @@ def measure_some(engine: Engine, tables: Tables, keys: Iterable[Key], *, in_step
         for some in (first, then)
     ]
     end = costs[0] / (sum(costs) or 1.0)
-    found = _measured(engine.part(0.0, end if then else 1.0), tables, first, in_steps)
+    found = _measured(engine.part(0.0, end if then else 1.0), tables, first)
     if then:
-        risk = {name: one for (kind, name), one in found.items() if kind == "risk"}
+        risk = {name: one for (kind, name), one in found.values.items() if kind == "risk"}
         used = {name: risk[name] for _, who in then for name in ATTACKERS[who].uses if name in risk}
-        found |= _measured(engine.part(end, 1.0), replace(tables, found=used), then, in_steps)
+        found = found.with_(_measured(engine.part(end, 1.0), replace(tables, found=used), then))
     return found
 
 
@@ -128,25 +140,52 @@ def needed_by(attackers: Iterable[str]) -> list[Key]:
     return [("risk", name) for name in dict.fromkeys(name for who in attackers for name in ATTACKERS[who].uses)]
 
 
-def _measured(engine: Engine, tables: Tables, keys: Iterable[Key], in_steps: bool) -> dict[Key, Any]:
-    """What some measures find: each by itself, then those that go step by step on an engine.
+def _measured(engine: Engine, tables: Tables, keys: Iterable[Key]) -> Found:
+    """What some measures find: each by itself; of long tables, some in steps and some by a sample.
 
     What the user can mend (`TaxomaskError`) ends it all, and so does whatever goes wrong in a measure that the headline
     is made of. Another measure that goes wrong is `Failed`.
     """
     measures = {(kind, name): MEASURES[kind][name] for kind, name in keys}
     possible = {key: one for key, one in measures.items() if one.can_be_measured(tables)}
-    steps = {key: one.on_engine for key, one in possible.items() if in_steps and one.on_engine is not None}
-    alone = [key for key in possible if key not in steps]
-    costs = [possible[key].seconds(tables) for key in (*alone, *steps)]
-    ends = list(accumulate(costs, initial=0.0))
-    shares = [end / (ends[-1] or 1.0) for end in ends[len(alone) :]]
-    items, seconds = [(tables, *key) for key in alone], costs[: len(alone)]
-    each = engine.part(0.0, shares[0]).map(_computed, items, "measuring", main=True, costs=seconds)
-    found = {key: one.otherwise for key, one in measures.items()} | dict(zip(alone, each, strict=True))
-    for (key, on_engine), start, end in zip(steps.items(), shares, shares[1:], strict=False):
-        found[key] = _attempt(measures[key], on_engine, engine.part(start, end), tables)
+    long = is_long(engine, tables)
+    steps = [key for key, one in possible.items() if long and one.on_engine is not None]
+    by_sample = [key for key, one in possible.items() if long and one.sampled]
+    alone = [key for key in possible if key not in steps and key not in by_sample]
+    ends = list(accumulate((possible[key].seconds(tables) for key in (*alone, *by_sample, *steps)), initial=0.0))
+    shares = [end / (ends[-1] or 1.0) for end in ends]
+    found = Found({key: one.otherwise for key, one in measures.items()}, {})
+    seconds = [possible[key].seconds(tables) for key in alone]
+    part = engine.part(0.0, shares[len(alone)])
+    each = part.map(_computed, [(tables, *key) for key in alone], "measuring", main=True, costs=seconds)
+    found.values.update(zip(alone, each, strict=True))
+    if by_sample:
+        part = engine.part(shares[len(alone)], shares[len(alone) + len(by_sample)])
+        found = found.with_(_by_sample(part, tables, by_sample))
+    begun = shares[len(alone) + len(by_sample) :]
+    for key, start, end in zip(steps, begun, begun[1:], strict=False):
+        found.values[key] = _attempt(measures[key], measures[key].measure_on, engine.part(start, end), tables)
     return found
+
+
+def _by_sample(engine: Engine, tables: Tables, keys: list[Key]) -> Found:
+    """What some measures find in a sample of long tables."""
+    some = sample_of(engine, tables)
+    items = [(some, tables.released.n, *key) for key in keys]
+    made = engine.map(_computed_of_sample, items, "measuring a sample", main=True)
+    return Found(
+        {key: one for key, (one, _) in zip(keys, made, strict=True)},
+        {key: how for key, (_, how) in zip(keys, made, strict=True) if how is not None},
+    )
+
+
+def _computed_of_sample(tables: Tables, n: int, kind: str, name: str) -> tuple[Any, Sampled | None]:
+    measure = MEASURES[kind][name]
+    found = _computed(tables, kind, name, None)
+    if isinstance(found, Failed):
+        return found, None
+    parts = (_computed(part, kind, name, None) for part in parts_of(tables))
+    return found, sampled(measure.figures, found, parts, tables.released.n, n)
 
 
 def _computed(tables: Tables, kind: str, name: str, progress: Progress | None) -> Any:
@@ -182,5 +221,5 @@ def measure_utility(
     """
     columns = side_by_side(original, released, attributes, linked=linked)
     tables = Tables(original, released, columns, linked, seed=rng, samples=samples)
-    found, _ = measure_all(Memory().telling(progress), tables, ["utility"])
+    found, _, _ = measure_all(Memory().telling(progress), tables, ["utility"])
     return Utility(found["utility"])

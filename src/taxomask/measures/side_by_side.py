@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import and_
 
+from ..engines import Engine
 from ..errors import DataError, SchemaError, did_you_mean
-from ..microdata import Column, Microdata
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
 from ..microdata.alike import alike
 
-__all__ = ["same_values", "side_by_side"]
+__all__ = ["same_values", "same_values_on", "side_by_side", "side_by_side_on"]
 
 
 def side_by_side(
@@ -35,3 +37,27 @@ def side_by_side(
 def same_values(x: Column, y: Column) -> bool:
     """Whether two columns in one numbering of the categories have the same values, record by record."""
     return len(x) == len(y) and bool(x.same(y).all())
+
+
+def side_by_side_on(engine: Engine, original: Microdata, released: Microdata) -> dict[str, tuple[Column, Column]]:
+    """The same of all coded columns, wherever the tables lie."""
+    names = [name for name in original.columns if name in released.columns]
+    return {name: _alike_on(engine, original.columns[name], released.columns[name]) for name in names}
+
+
+def _alike_on(engine: Engine, x: Column, y: Column) -> tuple[Column, Column]:
+    wide, _ = alike(x.part(0, 0), y.part(0, 0))
+    if isinstance(x, ContinuousColumn) or isinstance(y, ContinuousColumn):
+        return x, y
+    if isinstance(wide, CategoricalColumn) and x.categories == y.categories:
+        return x, x.with_cells(y.cells)
+    if len(x) == len(y):
+        before, after = engine.each(alike, [x, y], what="comparing")
+        return before, before.with_cells(after.cells)
+    before, after = engine.run(alike, x, y, what="comparing")
+    return before, after
+
+
+def same_values_on(engine: Engine, x: Column, y: Column) -> bool:
+    """Whether two columns have the same values, wherever they lie."""
+    return len(x) == len(y) and engine.fold(same_values, and_, [x, y], what="comparing")

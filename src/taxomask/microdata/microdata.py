@@ -216,8 +216,11 @@ class Microdata:
     def take(self, rows: ArrayLike) -> Microdata:
         """Some records only, by position or mask; categories and distances stay those of the whole table."""
         chosen = np.asarray(rows)
-        columns = {name: column.take(chosen) for name, column in self.columns.items()}
-        return replace(self, columns=columns, rows=self.rows[chosen], _owners=self._owners.take(chosen))
+        return self.with_rows(chosen, {name: column.take(chosen) for name, column in self.columns.items()})
+
+    def with_rows(self, rows: NDArray[np.integer[Any]] | NDArray[np.bool_], columns: Mapping[str, Column]) -> Microdata:
+        """Some records only, whose coded columns are at hand."""
+        return replace(self, columns=columns, rows=self.rows[rows], _owners=self._owners.take(rows))
 
     def to_frame(self) -> Any:
         """The table as it may leave the house: without identifiers, the same kind of table as the original.

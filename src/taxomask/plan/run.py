@@ -97,7 +97,7 @@ def run(
         if path and not is_address(path):
             _check_place(Path(path), data or (plan.data and plan.located(plan.data)), force=force)
     chosen, plan = plan.method, as_written(plan, data)
-    with _table(plan, data, target, progress) as (source, engine, table):
+    with table_of(plan, data, target, progress) as (source, engine, table):
         with naming(source):
             terms = Terms(plan.accept, plan.limits.singled_out)
             method = with_missing_cells(chosen, table, plan.missing_cells)
@@ -158,7 +158,7 @@ def _page(plan: Plan, evaluation: Evaluation, about: Mapping[str, str], release:
 
 
 @contextmanager
-def _table(
+def table_of(
     plan: Plan, data: str | None, target: str, progress: Told | None
 ) -> Iterator[tuple[Source, Engine, Microdata]]:
     """The table of a plan, coded, on the engine that the plan names."""

@@ -76,7 +76,7 @@ def protect(
     method = with_missing_cells(method, data, missing_cells)
     terms = Terms(accepted_entries(accept, schema))
     release = protect_on(Memory().telling(progress), data, method, seed=seed, terms=terms)
-    frames = release.copies or (release.data,)
+    frames = release.copies or (release.data,)  # made once
     return release.found([release.check(Frame(copy), number) for number, copy in enumerate(frames)])
 
 

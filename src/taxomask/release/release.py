@@ -181,6 +181,11 @@ class Release:
         """Check a table with the rows of ``data``; what was found, be it as promised or not."""
         return check_release(self._engine, self.original, released, self._masked, self._promises, self._terms, copy)
 
+    def as_seen(self) -> Release:
+        """The release, checked on its tables as they would be written; an error if something does not hold."""
+        tables = self._masked.copies or (self._masked.data,)
+        return self.found([self.check(table.seen(), number) for number, table in enumerate(tables)])
+
     def found(self, found: list[Found]) -> Release:
         """The release with what was found on each of its copies; an error if something does not hold."""
         checks = tuple(check for one in found for check in one.checks)

@@ -20,7 +20,7 @@ from .statistics import (
     semantic_mean,
     variance_of_table,
 )
-from .transport import EarthMover, earth_mover
+from .transport import EarthMover, earth_mover, earth_mover_of
 
 __all__ = [
     "EarthMover",
@@ -33,6 +33,7 @@ __all__ = [
     "distance_table",
     "distance_variance",
     "earth_mover",
+    "earth_mover_of",
     "first_smallest",
     "marginality",
     "mean_marginality",

@@ -21,6 +21,7 @@ Reference: Li, Li, Venkatasubramanian (2007), t-closeness: privacy beyond k-anon
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
@@ -30,7 +31,7 @@ from ..microdata import Column, ContinuousColumn, Kind, TaxonomicColumn
 from ..microdata.meanings import by_meaning
 from ..microdata.people import row_shares
 
-__all__ = ["EarthMover", "earth_mover"]
+__all__ = ["EarthMover", "earth_mover", "earth_mover_of"]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -53,15 +54,35 @@ def earth_mover(column: Column, people: Codes | None = None) -> EarthMover:
     return _Flat(codes, count, people)
 
 
+def earth_mover_of(column: Column, counts: Codes) -> EarthMover:
+    """The same of a column that is not at hand, for groups of its records: see `EarthMover.among`.
+
+    ``column`` is a part of it, by meaning, and ``counts`` tell how many values are missing, and then how many records
+    have each category, or each different number, in rising order.
+    """
+    none = np.zeros(0, dtype=np.int64)
+    if isinstance(column, ContinuousColumn) or column.attribute.kind == Kind.ORDINAL:
+        return _Ordered(none, len(counts) - 1, None, counts)
+    if isinstance(column, TaxonomicColumn) and column.further is None and column.scopes[0].taxonomy.is_tree:
+        return _OnTree(none, column, None, counts)
+    if isinstance(column, TaxonomicColumn):
+        return _ByTable(none, column.table, None, counts)
+    return _Flat(none, len(counts) - 1, None, counts)
+
+
 class EarthMover(ABC):
     """The distance between any group of records and the whole table."""
 
-    def __init__(self, codes: Codes, categories: int, people: Codes | None = None) -> None:
+    def __init__(self, codes: Codes, categories: int, people: Codes | None = None, counts: Codes | None = None) -> None:
         self.codes = codes
         self.categories = categories
         self.people = people
         present = codes[codes >= 0]
-        if people is None:
+        if counts is not None:
+            there = int(counts[1:].sum())
+            self.missing = 1 - there / int(counts.sum()) if counts.any() else 0.0
+            self.share = counts[1:] / max(there, 1)
+        elif people is None:
             self.missing = 1 - len(present) / len(codes) if len(codes) else 0.0
             self.share = np.bincount(present, minlength=categories) / max(len(present), 1)
         else:
@@ -69,6 +90,12 @@ class EarthMover(ABC):
             here, whole = counted[codes >= 0], float(counted.sum())
             self.missing = 1 - float(here.sum()) / whole if whole else 0.0
             self.share = np.bincount(present, here, minlength=categories) / (float(here.sum()) or 1.0)
+
+    def among(self, codes: Codes) -> EarthMover:
+        """The distance from the same table, for groups of records with these codes."""
+        other = copy(self)
+        other.codes = codes
+        return other
 
     def __call__(self, rows: NDArray[np.integer]) -> float:
         """The distance between the distribution in these records and that in the table."""
@@ -174,8 +201,8 @@ class _Flat(EarthMover):
 
 
 class _Ordered(EarthMover):
-    def __init__(self, codes: Codes, categories: int, people: Codes | None = None) -> None:
-        super().__init__(codes, categories, people)
+    def __init__(self, codes: Codes, categories: int, people: Codes | None = None, counts: Codes | None = None) -> None:
+        super().__init__(codes, categories, people, counts)
         self._reached = np.cumsum(self.share)
         self._sums = np.concatenate([[0.0], np.cumsum(self._reached)])
 
@@ -221,8 +248,10 @@ class _Ordered(EarthMover):
 
 
 class _OnTree(EarthMover):
-    def __init__(self, codes: Codes, column: TaxonomicColumn, people: Codes | None = None) -> None:
-        super().__init__(codes, len(column.categories), people)
+    def __init__(
+        self, codes: Codes, column: TaxonomicColumn, people: Codes | None = None, counts: Codes | None = None
+    ) -> None:
+        super().__init__(codes, len(column.categories), people, counts)
         scope = column.scopes[0]
         depth, closure = scope.taxonomy.depth, scope.taxonomy.closure
         top = int(depth[scope.root])
@@ -258,8 +287,8 @@ class _OnTree(EarthMover):
 
 
 class _ByTable(EarthMover):
-    def __init__(self, codes: Codes, table: Float, people: Codes | None = None) -> None:
-        super().__init__(codes, len(table), people)
+    def __init__(self, codes: Codes, table: Float, people: Codes | None = None, counts: Codes | None = None) -> None:
+        super().__init__(codes, len(table), people, counts)
         self._table = table / (table.max(initial=0.0) or 1.0)
         self._to_table = self._table @ self.share  # from each code to the table
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from methods.conftest import discharge_schema, discharges  # noqa: F401 - fixtures
-from taxomask.engines import Memory
 
 TREE = tm.Taxonomy.from_edges(
     [("a", "r"), ("b", "r"), ("a1", "a"), ("a2", "a"), ("b1", "b"), ("b2", "b"), ("b11", "b1"), ("b12", "b1")]
@@ -33,14 +32,6 @@ CELLS: dict[str, st.SearchStrategy[Any]] = {
     "concept": st.sampled_from(sorted(TREE)),
 }
 TYPES = {"number": pa.float64(), "grade": pa.string(), "plain": pa.string(), "concept": pa.string()}
-
-
-class Blocks(Memory):
-    """Everything in memory, and so many records looked at together."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self.block = size
 
 
 def table(**columns: list[Any]) -> tm.Microdata:

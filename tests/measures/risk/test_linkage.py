@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from naive import equally_near, linked
-from taxomask.measures.risk import partial_linkage, record_linkage
-from taxomask.measures.risk.linkage import spaces
-from taxomask.measures.risk.linkage_in_blocks import linkage_in_blocks
+from taxomask.engines import Engine, Memory
+from taxomask.measures import Tables
+from taxomask.measures.risk import Linkage, partial_linkage, record_linkage
+from taxomask.measures.risk.linkage import LINKAGE, spaces
+from taxomask.measures.side_by_side import side_by_side
 
-from .conftest import KINDS, NAMES, Blocks, pairs, table
+from .conftest import KINDS, NAMES, pairs, table
 
 
 def test_by_hand() -> None:
@@ -147,10 +149,27 @@ def test_ties_that_cease_to_be_ties(rows: list[tuple[int, int]], size: int, rand
     original, released = (table(number=[1e9 + step / 2**20 for step in some]) for some in (steps, moved))
     found = record_linkage(original, released)
     right, ties = naive(original, released, ("number",), "balanced")
-    in_blocks = linkage_in_blocks(Blocks(size), original, released)
-    for one in (found, in_blocks):
+    for one in (found, in_chunks(original, released, size)):
         np.testing.assert_array_equal(one.right, right)
         np.testing.assert_array_equal(one.ties, ties)
+
+
+def in_chunks(original: tm.Microdata, released: tm.Microdata, size: int) -> Linkage:
+    """The linkage of a long table, whose chunks have so many records."""
+    tables = Tables(original, released, side_by_side(original, released, linked=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Engine, "chunk", size)
+        found: Linkage = LINKAGE.measure_on(Memory(), tables)
+    return found
+
+
+@given(pairs(), st.integers(1, 12))
+@settings(max_examples=40)
+def test_in_chunks_the_links_are_the_same(both: tuple[tm.Microdata, tm.Microdata], size: int) -> None:
+    found, expected = in_chunks(*both, size), record_linkage(*both)
+    np.testing.assert_array_equal(found.right, expected.right)
+    np.testing.assert_array_equal(found.ties, expected.ties)
+    assert found.expected == expected.expected
 
 
 # --------------------------------------------------------------------------------------- cases

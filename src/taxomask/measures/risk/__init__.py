@@ -29,8 +29,7 @@ from .intervals import (
     interval_disclosure,
     rank_correlation,
 )
-from .linkage import PARTIAL_LINKAGE, Linkage, partial_linkage, record_linkage
-from .linkage_in_blocks import LINKAGE
+from .linkage import LINKAGE, PARTIAL_LINKAGE, Linkage, partial_linkage, record_linkage
 from .permutation import (
     PERMUTATION,
     MaximumKnowledge,

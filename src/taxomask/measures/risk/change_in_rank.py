@@ -155,6 +155,7 @@ CHANGE_IN_RANK = Measure(
     unit="ranks",
     compute=lambda tables, _: change_in_rank(*tables.both),
     seconds=lambda tables: 4e-7 * tables.n * tables.known,
+    sampled=True,
     where="*.mean",
     columns=Role.QUASI_IDENTIFIER,
     needs_links=True,

@@ -9,16 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
+from ...engines import Engine
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Microdata, Role
 from ...microdata.people import by_owner, class_owners
-from ..measure import Figure, Measure
+from ..measure import Figure, Measure, Tables
 from ..plain import Result
 from ..side_by_side import side_by_side
+from ._by_class import keys_on, sizes_on
 from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
 __all__ = [
-    "CLASSES", "REIDENTIFICATION", "ClassRisk", "ClassSizes", "Reidentification", "class_sizes", "reidentification",
+    "CLASSES", "REIDENTIFICATION", "ClassRisk", "ClassSizes", "Reidentification", "class_counts_on", "class_sizes",
+    "reidentification",
 ]  # fmt: skip
 
 Float = NDArray[np.float64]
@@ -188,6 +191,56 @@ def _stacked(first: Column, second: Column) -> Column:
     return first.with_codes(np.concatenate([first.codes, second.codes]))
 
 
+# --------------------------------------------------------------------------------------- of long tables
+
+
+def _class_sizes_on(engine: Engine, tables: Tables) -> ClassSizes:
+    """The same of long tables; where people count, in one job."""
+    original, released = tables.both
+    if original.units is not None or released.units is not None:
+        found: ClassSizes = engine.run(class_sizes, original, released, what="measuring")
+        return found
+    names = chosen(original, released, None)
+    before = class_counts_on(engine, original, names)
+    sizes, counts = class_counts_on(engine, released, names)
+    return ClassSizes(
+        names,
+        released.n,
+        int(counts.sum()),
+        int(sizes[0]),
+        _alone(sizes, counts),
+        tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
+        int(before[0][0]),
+        _alone(*before),
+        released.unit,
+        released.n,
+    )
+
+
+def class_counts_on(engine: Engine, data: Microdata, names: Iterable[str]) -> tuple[Whole, Whole]:
+    """The sizes of the classes of a long table, in rising order, and how many classes have each."""
+    return sizes_on(engine, keys_on(engine, (data.columns[name] for name in names)))
+
+
+def _alone(sizes: Whole, counts: Whole) -> int:
+    return int(counts[0]) if sizes[0] == 1 else 0
+
+
+def _reidentification_on(engine: Engine, tables: Tables) -> Reidentification:
+    """The same of long tables; where people count, in one job."""
+    original, released = tables.both
+    if released.units is not None:
+        found: Reidentification = engine.run(reidentification, original, released, what="measuring")
+        return found
+    sizes, counts = class_counts_on(engine, released, chosen(original, released, None))
+    n, guess, threshold = released.n, 1 / released.n, 0.2
+    above = int((sizes * counts)[1 / sizes > threshold].sum())
+    risk = ClassRisk(
+        float(1 / sizes[0]), Rate.of(float(counts.sum()), n, guess), Rate.of(above, n, float(guess > threshold))
+    )
+    return Reidentification(risk, None, risk.mean, 0)
+
+
 CLASSES = Measure(
     "classes",
     title="smallest class",
@@ -195,6 +248,7 @@ CLASSES = Measure(
     paper="k",
     unit="records",
     compute=lambda tables, _: class_sizes(*tables.both),
+    on_engine=_class_sizes_on,
     seconds=lambda tables: 1e-7 * tables.n * tables.known,
     where="k",
     columns=Role.QUASI_IDENTIFIER,
@@ -214,6 +268,7 @@ REIDENTIFICATION = Measure(
     about=f"The chance to find the easiest person, known to be in the table, {_FROM}.",
     paper="prosecutor risk",
     compute=lambda tables, _: reidentification(*tables.both),
+    on_engine=_reidentification_on,
     seconds=lambda tables: 5e-8 * tables.n * tables.known,
     where="prosecutor.highest",
     columns=Role.QUASI_IDENTIFIER,

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...microdata import Attribute, Microdata, Role
+from ...engines import Engine
+from ...methods import Progress
+from ...microdata import Attribute, CategoricalColumn, Column, Microdata, Role
 from ...microdata.combinations import numbered
 from ...microdata.meanings import by_meaning
 from ...microdata.people import class_owners
 from ...partition import Groups
-from ...semantics import EarthMover, earth_mover
-from ..measure import Measure, telling
+from ...semantics import EarthMover, earth_mover, earth_mover_of
+from ..measure import Measure, Tables, telling
+from ._by_class import ByClass, keys_on, sizes_on
 from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
-__all__ = ["CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "alike_by_chance", "l_diversity", "t_closeness"]
+__all__ = [
+    "CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "alike_by_chance", "alike_of_sizes", "l_diversity",
+    "t_closeness", "value_counts_on",
+]  # fmt: skip
 
 Whole = NDArray[np.int64]
 _TOGETHER = 1 << 18  # records whose classes are compared with the table at once
@@ -70,13 +78,7 @@ def l_diversity(
     if released.people is not None:
         once = numbered([classes, values, released.people], released.n)[1]
         classes, values = classes[once], values[once]
-    sizes = np.bincount(classes)
-    pairs, counts = np.unique(classes * (values.max() + 1) + values, return_counts=True)
-    whose = pairs // (values.max() + 1)
-    different = np.bincount(whose)
-    order = np.lexsort((counts, whose))  # sums do not depend on how the values are numbered
-    share = (counts / sizes[whose])[order]
-    entropy = np.bincount(whose[order], weights=-share * np.log(share))
+    sizes, different, entropy = _in_classes(classes, values)
     return Diversity(
         confidential,
         int(different.min()),
@@ -85,12 +87,28 @@ def l_diversity(
     )
 
 
+def _in_classes(classes: Whole, values: Whole) -> tuple[Whole, Whole, NDArray[np.float64]]:
+    """The size of each class, how many different values it has, and their entropy."""
+    sizes = np.bincount(classes)
+    pairs, counts = np.unique(classes * (values.max() + 1) + values, return_counts=True)
+    whose = pairs // (values.max() + 1)
+    different = np.bincount(whose)
+    order = np.lexsort((counts, whose))  # sums do not depend on how the values are numbered
+    share = (counts / sizes[whose])[order]
+    entropy = np.bincount(whose[order], weights=-share * np.log(share))
+    return sizes, different, np.asarray(entropy, dtype=np.float64)
+
+
 def alike_by_chance(counts: Whole, sizes: Whole) -> float:
     """The share of records in classes of one value if records were dealt into classes of these sizes at random."""
+    size, times = np.unique(sizes, return_counts=True)
+    return alike_of_sizes(int(counts.sum()), counts, size, times)
+
+
+def alike_of_sizes(n: int, counts: Whole, size: Whole, times: Whole) -> float:
+    """The same of so many classes of each size. Values that fewer records have than any class has may be left out."""
     from scipy.special import gammaln
 
-    n = int(counts.sum())
-    size, times = np.unique(sizes, return_counts=True)
     total = 0.0
     for s, number in zip(size.tolist(), times.tolist(), strict=True):
         enough = np.sort(counts[counts >= s])
@@ -150,13 +168,133 @@ def _distances(distance: EarthMover, classes: Groups) -> NDArray[np.float64]:
     return np.concatenate(found)
 
 
+# --------------------------------------------------------------------------------------- of long tables
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What classes tell of a confidential attribute: the fewest values and the least entropy, how many records are in
+    classes of one value, and how many classes have each size."""
+
+    different: int
+    entropy: float
+    single: int
+    sizes: Whole
+    counts: Whole
+
+    def with_(self, other: _Found) -> _Found:
+        sizes, place = np.unique(np.concatenate([self.sizes, other.sizes]), return_inverse=True)
+        counts = np.bincount(place, weights=np.concatenate([self.counts, other.counts])).astype(np.int64)
+        return _Found(
+            min(self.different, other.different),
+            min(self.entropy, other.entropy),
+            self.single + other.single,
+            sizes,
+            counts,
+        )
+
+
+def _diversity_on(engine: Engine, tables: Tables) -> dict[str, Diversity]:
+    """The same of long tables, class by class; where people count, in one job."""
+    if tables.released.people is not None:
+        found: dict[str, Diversity] = engine.run(_each_diversity, tables, what="measuring")
+        return found
+    classes = _classes_on(engine, tables) if tables.confidential else None
+    return {name: _one_on(engine, tables.released.columns[name], classes) for name in tables.confidential if classes}
+
+
+def _classes_on(engine: Engine, tables: Tables) -> ByClass:
+    names = chosen(*tables.both, None)
+    return ByClass.of(engine, keys_on(engine, (tables.released.columns[name] for name in names)))
+
+
+def _one_on(engine: Engine, column: Column, classes: ByClass) -> Diversity:
+    parts = classes.map(_of_classes, [classes.brought(column)], what="counting values of classes")
+    found = reduce(_Found.with_, parts)
+    n, sizes, least = len(column), found.sizes, int(found.sizes[0])
+    values, times = value_counts_on(engine, column)
+    often = values >= least
+    chance = alike_of_sizes(n, np.repeat(values[often], times[often]), sizes, found.counts)
+    return Diversity(
+        column.attribute.name,
+        found.different,
+        float(np.exp(max(found.entropy, 0.0))),
+        Rate.of(found.single, n, chance),
+    )
+
+
+def _of_classes(keys: Whole, column: Column) -> _Found:
+    classes = np.cumsum(np.concatenate([[0], keys[1:] != keys[:-1]]).astype(np.int64))
+    sizes, different, entropy = _in_classes(classes, class_numbers([by_meaning(column)]))
+    one = int(sizes[different == 1].sum())
+    return _Found(int(different.min()), float(entropy.min()), one, *np.unique(sizes, return_counts=True))
+
+
+def _closeness_on(engine: Engine, tables: Tables) -> dict[str, Closeness]:
+    """The same of long tables, class by class; where people count, in one job."""
+    names = [name for name in tables.confidential if _quick(tables.original.schema[name])]
+    if tables.released.people is not None:
+        found: dict[str, Closeness] = engine.run(_each_closeness, tables, what="measuring closeness")
+        return found
+    classes = _classes_on(engine, tables) if names else None
+    return {name: _close_on(engine, tables.released.columns[name], classes) for name in names if classes}
+
+
+def _close_on(engine: Engine, column: Column, classes: ByClass) -> Closeness:
+    what = "measuring closeness"
+    meant = by_meaning(column.part(0, 0))
+    if isinstance(column, CategoricalColumn):
+        values, counts = np.zeros(0), engine.count(engine.each(by_meaning, [column], what=what))
+    else:
+        values, counts = engine.fold(_different, _added, [column], what=what)
+    mover = earth_mover_of(meant, np.concatenate([[len(column) - counts.sum()], counts]))
+    parts = classes.map(_of_stretch, [classes.brought(column)], mover, values, what=what)
+    largest, total = max(one for one, _ in parts), sum(one for _, one in parts)
+    return Closeness(column.attribute.name, largest, total / len(column))
+
+
+def _of_stretch(keys: Whole, column: Column, mover: EarthMover, values: NDArray[np.float64]) -> tuple[float, float]:
+    """The largest distance of some classes, and the sum over their records."""
+    start = np.concatenate([[0], np.flatnonzero(keys[1:] != keys[:-1]) + 1, [len(keys)]])
+    if isinstance(column, CategoricalColumn):
+        codes = by_meaning(column).numbered()[0]
+    else:
+        codes = np.where(column.missing, -1, np.searchsorted(values, column.numbers()))
+    distances = mover.among(codes).of_groups(np.arange(len(keys)), start)
+    return float(distances.max()), float(distances @ np.diff(start))
+
+
+def _different(column: Column) -> tuple[NDArray[np.float64], Whole]:
+    """The different numbers of a chunk, and how many records have each."""
+    values = column.numbers()
+    known, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    return known, counts.astype(np.int64)
+
+
+def _added(one: tuple[NDArray[np.float64], Whole], other: tuple[NDArray[np.float64], Whole]) -> Any:
+    values, place = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    return values, np.bincount(place, weights=np.concatenate([one[1], other[1]])).astype(np.int64)
+
+
+def value_counts_on(engine: Engine, column: Column) -> tuple[Whole, Whole]:
+    """How many records values have, and how many values have so many; all missing ones are one value."""
+    if isinstance(column, CategoricalColumn):
+        counts = engine.count(engine.each(by_meaning, [column], what="counting values"))
+    else:
+        sizes, times = sizes_on(engine, column.cells)
+        counts = np.repeat(sizes, times)
+    gone = len(column) - int(counts.sum())
+    return np.unique(np.append(counts[counts > 0], [gone] * (gone > 0)).astype(np.int64), return_counts=True)
+
+
 DIVERSITY = Measure(
     "diversity",
     title="l-diversity",
     about="The fewest different confidential values in a class.",
     paper="l",
     unit="values",
-    compute=lambda tables, told: {name: l_diversity(*tables.both, name) for name in telling(tables.confidential, told)},
+    compute=lambda tables, told: _each_diversity(tables, told),
+    on_engine=_diversity_on,
     seconds=lambda tables: 3e-7 * tables.n * len(tables.confidential),
     where="*.l",
     columns=Role.CONFIDENTIAL,
@@ -168,16 +306,25 @@ CLOSENESS = Measure(
     about="The largest distance of the confidential values of a class to those of the table, from 0 to 1.",
     paper="t",
     unit="distance",
-    compute=lambda tables, told: {
-        name: t_closeness(*tables.both, name)
-        for name in telling(tables.confidential, told)
-        if _quick(tables.original.schema[name])
-    },
+    compute=lambda tables, told: _each_closeness(tables, told),
+    on_engine=_closeness_on,
     seconds=lambda tables: 3e-6 * tables.n * len(tables.confidential),
     where="*.t",
     columns=Role.CONFIDENTIAL,
     otherwise={},
 )
+
+
+def _each_closeness(tables: Tables, progress: Progress | None) -> dict[str, Closeness]:
+    return {
+        name: t_closeness(*tables.both, name)
+        for name in telling(tables.confidential, progress)
+        if _quick(tables.original.schema[name])
+    }
+
+
+def _each_diversity(tables: Tables, progress: Progress | None) -> dict[str, Diversity]:
+    return {name: l_diversity(*tables.both, name) for name in telling(tables.confidential, progress)}
 
 
 def _quick(attribute: Attribute) -> bool:

@@ -16,9 +16,10 @@ from ..._support.parameters import check_integer
 from ...errors import PlanError
 from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
 from ...microdata.meanings import by_meaning
+from ...partition.nearest import Distinct
 from .inputs import in_one_numbering
 
-__all__ = ["Runs", "Tally", "confidential_codes"]
+__all__ = ["Runs", "Tally", "confidential_codes", "members_of"]
 
 Whole = NDArray[np.int64]
 
@@ -71,10 +72,21 @@ class Tally:
         return np.asarray(inside[end] - inside[end - number])
 
 
+def members_of(distinct: Distinct, points: NDArray[np.int32], counts: Whole) -> tuple[NDArray[np.int32], Whole]:
+    """The records of points, and the number of the query that each was found for."""
+    sizes = distinct.sizes[points]
+    whose = np.repeat(np.repeat(np.arange(len(counts)), counts), sizes)
+    offset = np.arange(len(whose)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return distinct.records[np.repeat(distinct.start[points], sizes) + offset], whose
+
+
 def confidential_codes(
-    columns: Sequence[Column], levels: Mapping[str, int] | None, percent: float
+    columns: Sequence[Column], levels: Mapping[str, int] | None, percent: float, counts: Whole | None = None
 ) -> tuple[list[Whole], dict[str, Runs]]:
-    """The values of several tables (the original first) in codes, -1 where missing, and what is right at each level."""
+    """The values of several tables (the original first) in codes, -1 where missing, and what is right at each level.
+
+    Where columns are a part of the table, ``counts`` are how many original records have each category.
+    """
     attribute = columns[0].attribute
     if levels is not None and attribute.kind != Kind.TAXONOMIC:
         raise PlanError(
@@ -93,7 +105,8 @@ def confidential_codes(
         for name, depth in (_depths(columns[0]) if levels is None else levels).items():
             right[name] = _sharing(columns[0], check_integer(f"the depth of {name!r}", depth, at_least=1))
     elif isinstance(columns[0], ContinuousColumn) or attribute.kind == Kind.ORDINAL:
-        right["near"] = _near(codes[0], size, percent)
+        known = codes[0][codes[0] >= 0]
+        right["near"] = _near(np.bincount(known, minlength=size) if counts is None else counts, percent)
     return codes, right
 
 
@@ -104,16 +117,16 @@ def _numbered(values: Sequence[NDArray[np.float64]]) -> tuple[list[Whole], int]:
     return [np.where(np.isnan(one), -1, np.searchsorted(known, one)) for one in values], len(known)
 
 
-def _near(codes: Whole, size: int, percent: float) -> Runs:
+def _near(counts: Whole, percent: float) -> Runs:
     """Codes within some percent of the ranks of the original values; of equal values the outermost ranks count."""
-    ranked, each = np.sort(codes[codes >= 0]), np.arange(size)
-    n = len(ranked)
+    each, until = np.arange(len(counts)), np.cumsum(counts)
+    n = int(counts.sum())
     if not n:
         return Runs.single(each, each)
     reach = int(percent * n / 100)
-    below = np.clip(np.searchsorted(ranked, each, "left") - reach, 0, n - 1)
-    above = np.clip(np.searchsorted(ranked, each, "right") - 1 + reach, 0, n - 1)
-    return Runs.single(np.minimum(ranked[below], each), np.maximum(ranked[above], each))
+    ends = np.clip(until - counts - reach, 0, n - 1), np.clip(until - 1 + reach, 0, n - 1)
+    below, above = (np.searchsorted(until, end, "right") for end in ends)  # the code of a rank
+    return Runs.single(np.minimum(below, each), np.maximum(above, each))
 
 
 def _depths(column: TaxonomicColumn) -> dict[str, int]:

@@ -9,18 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
+from ...engines import Engine
+from ...methods import Progress
 from ...microdata import Microdata, Role
 from ...microdata.people import row_shares
 from ...partition.nearest import Distinct, Neighbours
 from ...records import RecordDistance
-from ..measure import Measure, telling
+from ..measure import Measure, Tables, telling
 from ..plain import Result
-from .guesses import Runs, Tally, confidential_codes
+from ._among_all import space_on
+from ._guessed import guesses_on
+from .guesses import Runs, Tally, confidential_codes, members_of
 from .inputs import check_records, chosen, in_one_numbering
 from .linkage import Scale, spaces
 from .rates import Rate
+from .sampling import targets
 
-__all__ = ["INFERENCE", "Guess", "Inference", "guess_chances", "inference", "members_of"]
+__all__ = ["INFERENCE", "Guess", "Inference", "guess_chances", "inference"]
 
 Whole = NDArray[np.int64]
 
@@ -109,11 +114,11 @@ def inference(
     records, *outside = (space.of(data) for data in others)
     codes, right = confidential_codes([data.columns[confidential] for data in tables], levels, percent)
     neighbours = Neighbours(records)
-    targets = _guessed(neighbours, space, codes[1], codes[0], right, original.people)
+    inside = _guessed(neighbours, space, codes[1], codes[0], right, original.people)
     controls: dict[str, Rate] = {}
     for queries in outside:
         controls = _guessed(neighbours, queries, codes[1], codes[2], right, tables[2].people)
-    return Inference(confidential, {level: Guess(rate, controls.get(level)) for level, rate in targets.items()})
+    return Inference(confidential, {level: Guess(rate, controls.get(level)) for level, rate in inside.items()})
 
 
 def guess_chances(
@@ -172,21 +177,31 @@ def _each(
             yield level, asked, found / nearest.ties[query]
 
 
-def members_of(distinct: Distinct, points: NDArray[np.int32], counts: Whole) -> tuple[NDArray[np.int32], Whole]:
-    """The records of points, and the number of the query that each was found for."""
-    sizes = distinct.sizes[points]
-    whose = np.repeat(np.repeat(np.arange(len(counts)), counts), sizes)
-    offset = np.arange(len(whose)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return distinct.records[np.repeat(distinct.start[points], sizes) + offset], whose
+def _inference_on(engine: Engine, tables: Tables) -> dict[str, Inference]:
+    """Of a random sample of people, from the nearest of all records; where people or outsiders count, in one job."""
+    if tables.original.people is not None or tables.control is not None:
+        found: dict[str, Inference] = engine.run(_each_inference, tables, what="guessing")
+        return found
+    rows, space = targets(tables, tables.n), space_on(engine, tables, chosen(*tables.both, None))
+    guesses = {name: guesses_on(engine, tables, name, rows, space) for name in tables.confidential}
+    return {
+        name: Inference(name, {level: Guess(one.rate(level), None) for level in one.chances})
+        for name, one in guesses.items()
+    }
+
+
+def _each_inference(tables: Tables, progress: Progress | None) -> dict[str, Inference]:
+    return {
+        name: inference(*tables.both, name, control=tables.control) for name in telling(tables.confidential, progress)
+    }
 
 
 INFERENCE = Measure(
     "inference",
     title="guessed from the nearest record",
     about="The share of confidential values guessed rightly from the nearest released record.",
-    compute=lambda tables, told: {
-        name: inference(*tables.both, name, control=tables.control) for name in telling(tables.confidential, told)
-    },
+    compute=_each_inference,
+    on_engine=_inference_on,
     seconds=lambda tables: 2.5e-6 * tables.n * len(tables.confidential),
     where="",
     columns=Role.CONFIDENTIAL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -12,23 +12,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._support.parameters import check_integer
+from ...engines import Engine
 from ...errors import DataError
 from ...microdata import Microdata, Role
 from ...partition.nearest import Neighbours
 from ...records import RecordDistance
-from ..measure import Measure
+from ..measure import Figure, Measure, Tables
 from ..plain import Result
 from ..side_by_side import side_by_side
+from ._among_all import Space, nearest_on, space_on
 from .inputs import check_linked, check_records, chosen
 from .rates import Rate
 from .sampling import TARGETS, targets
 
 __all__ = [
-    "PARTIAL_LINKAGE", "WORST", "Linkage", "own_distances", "partial_linkage", "record_linkage", "spaces", "summed_up",
+    "LINKAGE", "PARTIAL_LINKAGE", "WORST", "Linkage", "own_distances", "partial_linkage", "record_linkage", "spaces",
+    "summed_up",
 ]  # fmt: skip
 
 Scale = Literal["balanced", "paper"]
 
+LONG = 65_536  # records that are looked for in a table of more than one chunk
 KNOWN, SETS = 3, 200  # attributes that an intruder knows who does not know them all, and choices of them
 WORST = 6  # choices of attributes that are shown
 
@@ -132,6 +136,15 @@ def partial_linkage(
     if rows is not None:
         rows = np.asarray(rows, dtype=np.int64)
         own, there = own[rows], there.take(rows)
+    return _of_choices(
+        names, most, sets, lambda subset: _linked(subset, here.only(subset), there.only(subset), own, rows)
+    )
+
+
+def _of_choices(
+    names: tuple[str, ...], most: int, sets: int | None, linked: Callable[[tuple[str, ...]], Linkage]
+) -> tuple[Linkage, ...]:
+    """The linkage by every choice of columns that is tried, what links most first."""
     found: dict[tuple[str, ...], Linkage] = {}
     for size in range(1, min(most, len(names)) + 1):
         subsets = list(combinations(names, size))
@@ -139,7 +152,7 @@ def partial_linkage(
         if left < len(subsets):
             subsets = sorted(subsets, key=lambda one: -_by_parts(found, one))[: max(left, 0)]
         for subset in subsets:
-            found[subset] = _linked(subset, here.only(subset), there.only(subset), own, rows)
+            found[subset] = linked(subset)
     return tuple(sorted(found.values(), key=lambda one: -one.expected.value))
 
 
@@ -212,10 +225,70 @@ def _truth(original: Microdata, released: Microdata, truth: ArrayLike | None) ->
     return own
 
 
+# --------------------------------------------------------------------------------------- of long tables
+
+
+def _linkage_on(engine: Engine, tables: Tables) -> Linkage:
+    """Of a random sample of the released records, each among all original ones."""
+    rows = targets(tables, tables.released.n, LONG)
+    space = space_on(engine, tables, chosen(*tables.both, None))
+    here, there = (space.picked(engine, tables, when, rows) for when in (0, 1))
+    return _found_on(engine, tables, space, here, there, rows)
+
+
+def _found_on(
+    engine: Engine,
+    tables: Tables,
+    space: Space,
+    here: RecordDistance,
+    there: RecordDistance,
+    rows: NDArray[np.int64],
+) -> Linkage:
+    own = own_distances(here, there, np.arange(len(rows)))
+    columns = [tables.columns[name][0] for name in space.names]
+    found = nearest_on(engine, columns, there, space.distance, own)
+    return summed_up(space.names, own <= found.reach, found.ties, tables.n, rows)
+
+
+def _partial_on(engine: Engine, tables: Tables) -> tuple[Linkage, ...]:
+    """The same for every choice of few columns."""
+    names, rows = chosen(*tables.both, None), targets(tables, tables.released.n)
+    whole = space_on(engine, tables, names)
+    here, there = (whole.picked(engine, tables, when, rows) for when in (0, 1))
+
+    def found(subset: tuple[str, ...]) -> Linkage:
+        return _found_on(engine, tables, whole.only(subset), here.only(subset), there.only(subset), rows)
+
+    return _of_choices(names, KNOWN, SETS, found)
+
+
 def _number_of_sets(columns: int) -> int:
     return max(min(sum(comb(columns, size) for size in range(1, KNOWN + 1)), SETS), columns)
 
 
+LINKAGE = Measure(
+    "linkage",
+    title="linked by all quasi-identifiers",
+    about="The share of records linked rightly with the nearest original one; of equally near ones one is drawn.",
+    paper="record linkage",
+    compute=lambda tables, _: record_linkage(*tables.both),
+    seconds=lambda tables: 2e-6 * tables.n * tables.known,
+    where="expected.value",
+    columns=Role.QUASI_IDENTIFIER,
+    needs_links=True,
+    headline=True,
+    on_engine=_linkage_on,
+    rates=lambda found: {"linked by all quasi-identifiers": found.expected},
+    more=(
+        Figure(
+            "unique.value",
+            "linked for sure",
+            "The share of records whose own original is nearer than any other.",
+            "record linkage, unique",
+            lambda found: {"linked, and no other record is as near": found.unique},
+        ),
+    ),
+)
 PARTIAL_LINKAGE = Measure(
     "partial_linkage",
     title="linked by some quasi-identifiers",
@@ -223,6 +296,7 @@ PARTIAL_LINKAGE = Measure(
     compute=lambda tables, _: partial_linkage(
         *tables.both, most=KNOWN, sets=SETS, rows=targets(tables, tables.released.n)
     ),
+    on_engine=_partial_on,
     seconds=lambda tables: (2e-7 * tables.n + 2e-6 * min(tables.n, TARGETS)) * _number_of_sets(tables.known),
     where="",
     columns=Role.QUASI_IDENTIFIER,

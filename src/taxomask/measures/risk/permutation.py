@@ -258,6 +258,7 @@ PERMUTATION = Measure(
     paper="permutation distance",
     compute=lambda tables, _: permutation_distance(*tables.both, rng=tables.rng),
     seconds=lambda tables: 4e-6 * tables.n * tables.known,
+    sampled=True,
     where="attributes.*.mean",
     columns=Role.QUASI_IDENTIFIER,
     needs_links=True,

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.parameters import check_integer
+from ...engines import Engine
 from ...errors import DataError
 from ...methods import Progress
 from ...microdata import Microdata, Role
 from ...microdata.people import class_owners
 from ..measure import Figure, Measure, Tables
 from ..plain import Result
+from .classes import class_counts_on
 from .inputs import check_records, chosen, class_numbers
 
 __all__ = ["POPULATION_UNIQUES", "PopulationModel", "PopulationUniques", "population_uniques"]
@@ -306,12 +308,28 @@ def _before_and_after(tables: Tables, progress: Progress | None) -> dict[str, Po
     return {"before": population_uniques(tables.original, size), "after": population_uniques(tables.released, size)}
 
 
+def _before_and_after_on(engine: Engine, tables: Tables) -> dict[str, PopulationUniques] | None:
+    """The same of long tables; where people count, in one job."""
+    size = tables.population
+    if size is None:
+        return None
+    if tables.original.units is not None or tables.released.units is not None:
+        found: dict[str, PopulationUniques] = engine.run(_before_and_after, tables, what="measuring")
+        return found
+    names = chosen(*tables.both, None)
+    counted = {
+        when: class_counts_on(engine, data, names) for when, data in zip(("before", "after"), tables.both, strict=True)
+    }
+    return {when: _estimated(np.repeat(*one), size) for when, one in counted.items()}
+
+
 POPULATION_UNIQUES = Measure(
     "population_uniques",
     title="records unique in the population",
     about="How many records of a sample nobody in the population equals, by the model that fits best.",
     unit="records",
     compute=_before_and_after,
+    on_engine=_before_and_after_on,
     seconds=lambda tables: 0.5 if tables.population is not None else 0.0,
     where="after.expected",
     columns=Role.QUASI_IDENTIFIER,

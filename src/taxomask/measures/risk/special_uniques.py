@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.parameters import check_integer, check_number
+from ...engines import Engine
 from ...methods import Progress
 from ...microdata import Microdata, Role
 from ...microdata.minimal_uniques import MinimalUniques, number_of_sets
@@ -216,6 +217,10 @@ def _before_and_after(tables: Tables, progress: Progress | None) -> dict[str, Sp
     }
 
 
+def _not_looked_for(engine: Engine, tables: Tables) -> None:
+    """Sets of columns are not searched in long tables: each would take as long as finding their classes."""
+
+
 SPECIAL_UNIQUES = Measure(
     "special_uniques",
     title="singled out by few columns",
@@ -223,6 +228,7 @@ SPECIAL_UNIQUES = Measure(
     paper="SUDA2",
     unit="records",
     compute=_before_and_after,
+    on_engine=_not_looked_for,
     seconds=lambda tables: 4e-8 * tables.n * number_of_sets(tables.known, most_columns(tables.known, tables.n)),
     where="after.singled_out",
     columns=Role.QUASI_IDENTIFIER,

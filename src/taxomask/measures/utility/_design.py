@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...engines import Engine
 from ...microdata import CategoricalColumn, Column, TaxonomicColumn
 from ._moments import numbers, ordered, present, sum_of_products, unit_of
+from ._power_sums import singles_on, unit_of_both
 
 __all__ = ["BLOCK", "Design", "Part"]
 
@@ -71,12 +73,22 @@ class Design:
     group, missing values are one, and the largest group has no indicator: the others are compared with it.
     """
 
-    def __init__(self, columns: Mapping[str, tuple[Column, Column]]) -> None:
-        self.parts = {name: _part(name, x, y) for name, (x, y) in columns.items()}
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self.parts = dict(parts)
         starts = np.cumsum([1, *(len(part.names) for part in self.parts.values())]).tolist()
         self.places = {name: range(a, b) for name, a, b in zip(self.parts, starts, starts[1:], strict=False)}
         self.width = int(starts[-1])
         self.names = ("intercept", *(name for part in self.parts.values() for name in part.names))
+
+    @classmethod
+    def of(cls, columns: Mapping[str, tuple[Column, Column]]) -> Design:
+        """That of columns before and after."""
+        return cls({name: _part(name, x, y) for name, (x, y) in columns.items()})
+
+    @classmethod
+    def on(cls, engine: Engine, columns: Mapping[str, tuple[Column, Column]]) -> Design:
+        """The same of long columns, wherever they lie."""
+        return cls({name: _part_on(engine, name, x, y) for name, (x, y) in columns.items()})
 
     def blocks(self, columns: Mapping[str, Column], rows: NDArray[np.int64]) -> Iterator[Float]:
         """The design of these rows, a block at a time; the first column is 1."""
@@ -106,14 +118,32 @@ def _part(name: str, original: Column, released: Column) -> Part:
     if ordered(original) or not isinstance(original, CategoricalColumn):
         before, after = numbers(original), numbers(released)
         gaps = bool(original.missing.any() or released.missing.any())
-        names = (name, f"{name}: missing") if gaps else (name,)
         values = present(before) if len(present(before)) else present(after)
         middle = float((values - values.min()).mean() + values.min()) if len(values) else 0.0
-        return Part(names, middle, unit_of(before, after))
+        return _of_numbers(name, gaps, middle, unit_of(before, after))
+    return _of_categories(name, original, int(original.missing.sum()))
+
+
+def _part_on(engine: Engine, name: str, original: Column, released: Column) -> Part:
+    if ordered(original) or not isinstance(original, CategoricalColumn):
+        before, after = singles_on(engine, original, released)
+        gaps = before.extent.count < len(original) or after.extent.count < len(released)
+        known = before if before.extent.count else after
+        return _of_numbers(name, gaps, known.mean if known.extent.count else 0.0, unit_of_both(before, after))
+    counts = engine.count(original)
+    return _of_categories(name, original.outline(counts), len(original) - int(counts.sum()))
+
+
+def _of_numbers(name: str, gaps: bool, middle: float, unit: float) -> Part:
+    return Part((name, f"{name}: missing") if gaps else (name,), middle, unit)
+
+
+def _of_categories(name: str, original: CategoricalColumn, gone: int) -> Part:
+    """Of a column of which it is known how many values of each category it has, and how many are missing."""
     groups, labels = _chapters(original) if isinstance(original, TaxonomicColumn) else _categories(original)
     missing = len(labels)
     groups = np.append(groups, missing)
-    sizes = np.bincount(groups[original.codes], minlength=missing + 1).astype(float)
+    sizes = np.bincount(groups, weights=np.append(original.counts, gone), minlength=missing + 1)
     order = np.argsort(-sizes, kind="stable").tolist()
     shown = [group for group in order[1:GROUPS] if sizes[group] > 0]
     recode = np.full(missing + 1, len(shown), dtype=np.int64)  # the rest comes after those that are shown

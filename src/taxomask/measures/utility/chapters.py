@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...microdata import Kind, Microdata, TaxonomicColumn
+from ...microdata import Column, Kind, Microdata, TaxonomicColumn
 from ..measure import Measure
 from ..side_by_side import side_by_side
+from ._cells import counted_on
 from .result import Loss, Result, mean_of
 
 __all__ = ["CHAPTERS", "ChapterCounts", "chapter_counts"]
@@ -49,10 +50,17 @@ def chapter_counts(original: Microdata, released: Microdata, attributes: Iterabl
     >>> found.counts["dx"]["CH 140-239"], found.loss.each["dx", 1]
     ((2.0, 1.0), 0.25)
     """
-    scale = original.n / released.n if released.n else 1.0
+    return _compared(side_by_side(original, released, attributes), _scale(original.n, released.n))
+
+
+def _scale(n: int, released: int) -> float:
+    return n / released if released else 1.0
+
+
+def _compared(columns: Mapping[str, tuple[Column, Column]], scale: float) -> ChapterCounts:
     each: dict[tuple[str, int], float] = {}
     counts: dict[str, dict[str, tuple[float, float]]] = {}
-    for name, (x, y) in side_by_side(original, released, attributes).items():
+    for name, (x, y) in columns.items():
         if not isinstance(x, TaxonomicColumn) or not isinstance(y, TaxonomicColumn):
             continue
         before, after = below(x), below(y) * scale
@@ -83,6 +91,7 @@ CHAPTERS = Measure(
     title="branches of a taxonomy",
     about="The share of records that would have to change the branch, the mean over levels and columns.",
     compute=lambda tables, _: chapter_counts(*tables.aligned),
+    on_engine=lambda engine, tables: _compared(counted_on(engine, tables), _scale(tables.n, tables.released.n)),
     seconds=lambda tables: 1e-8 * tables.cells,
     where="loss.overall",
     columns=(Kind.TAXONOMIC,),

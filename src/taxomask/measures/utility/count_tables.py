@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...engines import Engine
 from ...methods import Progress
 from ...microdata import CategoricalColumn, Kind, Microdata
-from ..measure import CATEGORIES, Figure, Measure, telling
+from ..measure import CATEGORIES, Figure, Measure, Tables, telling
 from ..side_by_side import side_by_side
+from ._cells import Cells, cells_of, cells_on
 from .result import Loss, Result, pairs
 
 __all__ = ["ENTROPY", "TABLES", "TableLoss", "entropy_loss", "table_loss"]
-
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -51,17 +50,43 @@ def table_loss(
     Domingo-Ferrer, Torra (2005), doi 10.1007/s10618-005-0007-5, Tables 4 to 7.
     """
     columns = _categorical(original, released, attributes, linked=False)
-    scale = original.n / released.n if released.n else 1.0
+    counted = {
+        key: tuple(cells_of([columns[name][when] for name in key]) for when in (0, 1))
+        for key in telling(_keys(columns), progress)
+    }
+    return _table_loss(
+        {name: _categories(x) for name, (x, _) in columns.items()}, counted, _scale(original.n, released.n)
+    )
+
+
+def _table_loss_on(engine: Engine, tables: Tables) -> TableLoss:
+    """The same of long tables."""
+    columns = _categorical(*tables.aligned, linked=False)
+    keys = _keys(columns)
+    before, after = (cells_on(engine, [tuple(columns[name][when] for name in key) for key in keys]) for when in (0, 1))
+    sizes = {name: _categories(x.outline(engine.count(x))) for name, (x, _) in columns.items()}
+    counted = dict(zip(keys, zip(before, after, strict=True), strict=True))
+    return _table_loss(sizes, counted, _scale(tables.original.n, tables.released.n))
+
+
+def _keys(columns: Iterable[str]) -> list[tuple[str, ...]]:
+    return [*((name,) for name in columns), *pairs(columns)]
+
+
+def _scale(n: int, released: int) -> float:
+    return n / released if released else 1.0
+
+
+def _table_loss(
+    sizes: Mapping[str, int], counted: Mapping[tuple[str, ...], tuple[Cells, ...]], scale: float
+) -> TableLoss:
     losses: dict[Any, float] = {}
     cells: dict[Any, int] = {}
     appeared: dict[Any, int] = {}
-    keys = [*((name,) for name in columns), *pairs(columns)]
-    for key in telling(keys, progress):
-        sizes = [len(columns[name][0].categories) for name in key]
-        before, after = (_joint([columns[name][when].codes for name in key], sizes) for when in (0, 1))
+    for key, (before, after) in counted.items():
         name = key if len(key) > 1 else key[0]
         losses[name], appeared[name] = _relative_counts(before, after, scale)
-        cells[name] = int(np.prod([_categories(columns[one][0]) for one in key]))
+        cells[name] = int(np.prod([sizes[one] for one in key]))
     per_cell = {key: losses[key] / cells[key] if cells[key] else 0.0 for key in losses}
     total, size = sum(losses.values()), sum(cells.values())
     return TableLoss(
@@ -80,16 +105,26 @@ def entropy_loss(original: Microdata, released: Microdata, attributes: Iterable[
     ----------
     Domingo-Ferrer, Torra (2005), doi 10.1007/s10618-005-0007-5, Tables 4 to 7.
     """
+    columns = _categorical(original, released, attributes, linked=True)
+    counted = {name: cells_of([y, x]) for name, (x, y) in columns.items()}
+    return _entropy_loss({name: len(x.categories) for name, (x, _) in columns.items()}, counted, original.n)
+
+
+def _entropy_loss_on(engine: Engine, tables: Tables) -> Loss:
+    """The same of long tables."""
+    columns = _categorical(*tables.aligned, linked=True)
+    counted = dict(zip(columns, cells_on(engine, [(y, x) for x, y in columns.values()]), strict=True))
+    return _entropy_loss({name: len(x.categories) for name, (x, _) in columns.items()}, counted, tables.n)
+
+
+def _entropy_loss(sizes: Mapping[str, int], counted: Mapping[str, Cells], n: int) -> Loss:
     each, left_out = {}, {}
-    for name, (x, y) in _categorical(original, released, attributes, linked=True).items():
-        size = len(x.categories)
-        keys = _joint([y.codes, x.codes], [size, size])
-        pairs_of_values, joint = np.unique(keys, return_counts=True)
-        _, groups = np.unique(pairs_of_values // max(size, 1), return_inverse=True)
+    for name, (pairs_of_values, joint) in counted.items():
+        _, groups = np.unique(pairs_of_values // max(sizes[name], 1), return_inverse=True)
         sums = np.bincount(groups, weights=joint)
         each[name] = float((joint * np.log2(sums[groups] / joint)).sum())
-        if len(keys) < len(x):
-            left_out[name] = len(x) - len(keys)
+        if joint.sum() < n:
+            left_out[name] = n - int(joint.sum())
     return Loss(sum(each.values()), each, left_out=left_out)
 
 
@@ -104,19 +139,9 @@ def _categorical(
     }
 
 
-def _joint(codes: list[NDArray[np.int32]], sizes: list[int]) -> Codes:
-    """One number for the combination of values of each record that has them all."""
-    present = np.logical_and.reduce([one >= 0 for one in codes])
-    key = codes[0][present].astype(np.int64)
-    for one, size in zip(codes[1:], sizes[1:], strict=True):
-        key = key * size + one[present]
-    return key
-
-
-def _relative_counts(before: Codes, after: Codes, scale: float) -> tuple[float, int]:
+def _relative_counts(before: Cells, after: Cells, scale: float) -> tuple[float, int]:
     """Σ |f - f'| / f over the cells that the original fills, and the number of those that only the release fills."""
-    cells, counts = np.unique(before, return_counts=True)
-    others, released = np.unique(after, return_counts=True)
+    (cells, counts), (others, released) = before, after
     found = np.searchsorted(cells, others)
     known = np.zeros(len(others), dtype=bool)
     inside = found < len(cells)
@@ -137,6 +162,7 @@ ENTROPY = Measure(
     paper="EBIL",
     unit="bits",
     compute=lambda tables, _: entropy_loss(*tables.aligned),
+    on_engine=_entropy_loss_on,
     seconds=lambda tables: 5e-9 * tables.cells,
     columns=CATEGORIES,
     needs_links=True,
@@ -148,6 +174,7 @@ TABLES = Measure(
     paper="CTBIL'",
     unit="relative change",
     compute=lambda tables, told: table_loss(*tables.aligned, progress=told),
+    on_engine=_table_loss_on,
     seconds=lambda tables: (1e-4 + 1e-8 * tables.n) * tables.pairs,
     where="relative.overall",
     columns=CATEGORIES,

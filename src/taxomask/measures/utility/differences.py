@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.parameters import check_integer, check_number
+from ...engines import Engine
 from ...methods import Progress
 from ...microdata import CategoricalColumn, Column, Microdata
 from ...semantics import category_marginality
-from ..measure import Figure, Measure, telling
+from ..measure import Figure, Measure, Tables, telling
 from ..side_by_side import same_values, side_by_side
+from ._cells import Cells, cells_on
 from ._covariances import NominalCovariances, NumberCovariances
 from ._moments import covariance, numbers, ordered, present, relative
+from ._power_sums import Moments, moments_on
 from .result import Loss, Result, mean_of, pairs
 
 __all__ = [
@@ -170,6 +174,71 @@ class _Statistics:
         self.sizes[name] = self.variance_scales[name] = 1.0
 
 
+# --------------------------------------------------------------------------------------- of long tables
+
+
+def _differences_on(engine: Engine, tables: Tables) -> RelativeDifferences:
+    """The same of long tables."""
+    in_order = {name: pair for name, pair in tables.columns.items() if ordered(pair[0])}
+    moments = moments_on(engine, in_order)
+    keys = [key for key in pairs(tables.columns) if not in_order.keys() & set(key)]
+    before, after = (
+        _statistics_on(engine, {name: pair[when] for name, pair in tables.columns.items()}, moments[when], keys)
+        for when in (0, 1)
+    )
+    return _compared(before, after)
+
+
+def _statistics_on(engine: Engine, columns: Columns, moments: Moments, keys: list[tuple[str, str]]) -> _Statistics:
+    """The statistics of a table, of whose numbers the moments are known, and pairs of categories."""
+    found = _Statistics({})
+    coded = {
+        name: one for name, one in columns.items() if name not in moments.names and isinstance(one, CategoricalColumn)
+    }
+    counted = {name: one.outline(engine.count(one)) for name, one in coded.items()}
+    for name in columns:  # in the order of the table
+        if name in counted:
+            found._categories(name, counted[name])
+        else:
+            _of_numbers(found, name, moments)
+    cells = zip(keys, cells_on(engine, [(coded[a], coded[b]) for a, b in keys]), strict=True)
+    joint = {(a, b): _joint_covariance(counted[a], counted[b], one) for (a, b), one in cells}
+    for a, b in pairs(columns):
+        if (a, b) in joint:
+            found.covariances[a, b], found.covariance_scales[a, b] = joint[a, b], 1.0
+        elif a in moments.names and b in moments.names:
+            unit = moments.units[a] * moments.units[b]
+            found.covariances[a, b] = moments.covariance(a, b) * unit
+            found.covariance_scales[a, b] = moments.spread(a, b) * moments.spread(b, a) * unit
+    return found
+
+
+def _of_numbers(found: _Statistics, name: str, moments: Moments) -> None:
+    one = moments.single[name]
+    found.means[name], found.variances[name] = one.mean, one.variance
+    found.sizes[name], found.variance_scales[name] = one.largest, 0.0
+
+
+def _joint_covariance(x: CategoricalColumn, y: CategoricalColumn, cells: Cells) -> float:
+    """Covar_M / n from how many records have which two categories, with marginalities among these records."""
+    (both, counts), size = cells, len(y.categories)
+    n = int(counts.sum())
+    if not n:
+        return math.nan
+    sides = [(x, both // size), (y, both % size)]
+    roots = [_root(one.outline(_totals(one, codes, counts)), n)[codes] for one, codes in sides]
+    return float((roots[0] * roots[1] * counts).sum()) / n
+
+
+def _totals(column: CategoricalColumn, codes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.bincount(codes, weights=counts, minlength=len(column.categories)).astype(np.int64)
+
+
+def _root(column: CategoricalColumn, n: int) -> NDArray[np.float64]:
+    """sqrt(m / n) of each category."""
+    return np.sqrt(np.maximum(category_marginality(column), 0.0) / n)  # rounding may leave less than 0
+
+
 DIFFERENCES = Measure(
     "differences",
     title="means",
@@ -177,6 +246,7 @@ DIFFERENCES = Measure(
     paper="Δ(mean)",
     unit="relative change",
     compute=lambda tables, _: relative_differences(*tables.aligned),
+    on_engine=_differences_on,
     seconds=lambda tables: 3e-9 * tables.n * tables.pairs,
     where="means.overall",
     more=(
@@ -205,6 +275,7 @@ DIFFERENCES_IN_SAMPLES = Measure(
         *tables.aligned, rng=tables.rng, samples=tables.samples, linked=tables.linked, progress=told
     ),
     seconds=lambda tables: tables.samples * (1.5e-4 * tables.changed_pairs + 1e-4 * len(tables.columns)),
+    sampled=True,
     where="means.overall",
     more=tuple(
         Figure(f"{what}s.overall", f"{what}s in samples", f"{_IN_A_SAMPLE.format(f'{what}s')}.", f"Δ̄({what})")

@@ -216,6 +216,7 @@ DISTANCE_VARIANCES = Measure(
     unit="change",
     compute=lambda tables, _: distance_variances(*tables.aligned),
     seconds=lambda tables: 2e-8 * tables.cells,
+    sampled=True,
 )
 DISTANCE_CORRELATIONS = Measure(
     "distance_correlations",
@@ -225,4 +226,5 @@ DISTANCE_CORRELATIONS = Measure(
     unit="change",
     compute=lambda tables, told: distance_correlations(*tables.aligned, progress=told),
     seconds=lambda tables: (6e-4 + 8e-9 * tables.n) * (tables.pairs + tables.changed_pairs),
+    sampled=True,
 )

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...microdata import Kind, Microdata
-from ..measure import Figure, Measure
+from ...engines import Engine
+from ...microdata import Column, Kind, Microdata
+from ..measure import Figure, Measure, Tables
 from ..side_by_side import side_by_side
 from ._moments import Sample, covariance, numbers, present, relative, unit_of
+from ._power_sums import Moments, Single, moments_on
 from .result import Loss, Result, mean_of, pairs
 
 __all__ = [
@@ -67,8 +69,7 @@ def _values(columns: Mapping[str, Pair]) -> Loss:
     """IL1: the mean over all cells, not over attributes."""
     each, left_out, total, cells = {}, {}, 0.0, 0
     for name, (x, y) in columns.items():
-        usable = ~(np.isnan(x) | np.isnan(y)) & (x != 0)
-        change = np.abs(x[usable] - y[usable]) / np.abs(x[usable])
+        change = _relative_changes(x, y)
         each[name] = float(change.mean()) if len(change) else 0.0
         total, cells = total + float(change.sum()), cells + len(change)
         if len(change) < len(x):
@@ -112,6 +113,70 @@ def _samples(columns: Mapping[str, Pair]) -> dict[str, tuple[Sample, Sample]]:
     return {name: (Sample(x), Sample(y)) for name, (x, y) in columns.items()}
 
 
+def _information_on(engine: Engine, tables: Tables) -> InformationLoss:
+    """The same of long tables."""
+    columns = tables.columns
+    before, after = moments_on(engine, columns)
+    values = _values_on(engine, columns) if tables.linked else None
+    means = _compared(before, after, lambda one: one.mean, lambda one: one.largest)
+    variances = _compared(before, after, lambda one: one.variance, lambda one: 0.0)
+    both = {key: (_in_units(before, *key), _in_units(after, *key)) for key in pairs(columns)}
+    of_covariances = {key: relative(x[0], y[0], max(x[1], y[1])) for key, (x, y) in both.items()}
+    covariances = Loss(
+        mean_of(of_covariances.values()),
+        of_covariances,
+        {key: x[0] for key, (x, _) in both.items()},
+        {key: y[0] for key, (_, y) in both.items()},
+    )
+    first, second = ({key: one.correlation(*key) for key in pairs(columns)} for one in (before, after))
+    each = {key: abs(second[key] - value) for key, value in first.items()}
+    correlations = Loss(mean_of(each.values()), each, first, second)
+    parts = [part for part in (values, means, variances, covariances, correlations) if part is not None]
+    return InformationLoss(
+        100 * mean_of(one.overall for one in parts), values, means, variances, covariances, correlations
+    )
+
+
+def _in_units(moments: Moments, a: str, b: str) -> tuple[float, float]:
+    """The covariance of two columns in their own units, and the product of their spreads."""
+    unit = moments.units[a] * moments.units[b]
+    return moments.covariance(a, b) * unit, moments.spread(a, b) * moments.spread(b, a) * unit
+
+
+def _compared(
+    before: Moments, after: Moments, statistic: Callable[[Single], float], scale: Callable[[Single], float]
+) -> Loss:
+    first, second = ({name: statistic(one) for name, one in when.single.items()} for when in (before, after))
+    each = {
+        name: relative(value, second[name], max(scale(before.single[name]), scale(after.single[name])))
+        for name, value in first.items()
+    }
+    return Loss(mean_of(each.values()), each, first, second)
+
+
+def _values_on(engine: Engine, columns: Mapping[str, tuple[Column, Column]]) -> Loss:
+    found = {name: engine.fold(_changes, _added, list(pair), what="adding up") for name, pair in columns.items()}
+    each = {name: total / cells if cells else 0.0 for name, (total, cells, _) in found.items()}
+    cells = sum(one for _, one, _ in found.values())
+    left_out = {name: one for name, (_, _, one) in found.items() if one}
+    return Loss(sum(total for total, _, _ in found.values()) / cells if cells else 0.0, each, left_out=left_out)
+
+
+def _changes(before: Column, after: Column) -> tuple[float, int, int]:
+    """The sum of the relative changes of a chunk, how many cells have one, and how many do not."""
+    change = _relative_changes(numbers(before), numbers(after))
+    return float(change.sum()), len(change), len(before) - len(change)
+
+
+def _added(one: tuple[float, int, int], other: tuple[float, int, int]) -> tuple[float, int, int]:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
+
+
+def _relative_changes(x: Float, y: Float) -> Float:
+    usable = ~(np.isnan(x) | np.isnan(y)) & (x != 0)
+    return np.asarray(np.abs(x[usable] - y[usable]) / np.abs(x[usable]))
+
+
 # --------------------------------------------------------------------------------------- probabilistic
 
 
@@ -153,6 +218,55 @@ def probabilistic_loss(
     return ProbabilisticLoss(*(Loss(mean_of(part.values()), part) for part in parts))
 
 
+def _probabilistic_on(engine: Engine, tables: Tables) -> ProbabilisticLoss:
+    """The same of long tables."""
+    columns = tables.columns
+    before, after = moments_on(engine, columns, 4)
+    quantiles = {
+        name: engine.run(
+            _sorted_quantile_loss,
+            *(engine.sort(one.cells, "sorting") for one in pair),
+            before.units[name],
+            what="sorting",
+        )
+        for name, pair in columns.items()
+    }
+    means, variances = ({name: _moment_loss_of(before, after, name, order) for name in columns} for order in (1, 2))
+    both = {key: _joint_losses_of(before, after, *key) for key in pairs(columns)}
+    parts = (
+        quantiles,
+        means,
+        variances,
+        {key: one for key, (one, _) in both.items()},
+        {key: one for key, (_, one) in both.items()},
+    )
+    return ProbabilisticLoss(*(Loss(mean_of(part.values()), part) for part in parts))
+
+
+def _moment_loss_of(before: Moments, after: Moments, name: str, order: int) -> float:
+    n, released = before.count(name, name), after.count(name, name)
+    if not n or not released:
+        return 0.0 if n == released else math.nan
+    second, unit = before.central(2, 0, name, name), before.units[name]
+    if order == 1:
+        return _chance((after.single[name].mean - before.single[name].mean) / unit, second / n)
+    return _chance(after.central(2, 0, name, name) - second, (before.central(4, 0, name, name) - second**2) / n)
+
+
+def _joint_losses_of(before: Moments, after: Moments, a: str, b: str) -> tuple[float, float]:
+    n, released = before.count(a, b), after.count(a, b)
+    if not n or not released:
+        return (0.0, 0.0) if n == released else (math.nan, math.nan)
+    orders = ((2, 0), (0, 2), (4, 0), (0, 4), (1, 1), (2, 2), (3, 1), (1, 3))
+    return _joint_chances(
+        n,
+        tuple(before.central(i, j, a, b) for i, j in orders),
+        after.central(1, 1, a, b),
+        before.correlation(a, b),
+        after.correlation(a, b),
+    )
+
+
 def _standardised(pair: Pair) -> Pair:
     """Both columns in units of the original's spread, from its mean: moments are of size 1 then, whatever the unit."""
     x = present(pair[0])
@@ -172,7 +286,13 @@ def _chance(difference: float, variance: float) -> float:
 def _quantile_loss(x: Float, y: Float) -> float:
     if not len(x) or not len(y):
         return 0.0 if len(x) == len(y) else math.nan
-    x, y = np.sort(x), np.sort(y)
+    return _sorted_quantile_loss(np.sort(x), np.sort(y))
+
+
+def _sorted_quantile_loss(x: Float, y: Float, unit: float = 1.0) -> float:
+    """The same of sorted values, in a unit."""
+    if not len(x) or not len(y):
+        return 0.0 if len(x) == len(y) else math.nan
     width = (x[-1] - x[0]) / 1000
     losses = []
     for percent in range(5, 100, 5):
@@ -180,8 +300,8 @@ def _quantile_loss(x: Float, y: Float) -> float:
         near = np.searchsorted(x, before + width, "left") - np.searchsorted(x, before - width, "right")
         share = percent / 100
         with np.errstate(over="ignore"):  # of numbers below 1e-300
-            density = near / (2 * width * len(x)) if width > 0 else math.inf
-        losses.append(_chance(after - before, share * (1 - share) / (len(x) * density**2)))
+            density = near * unit / (2 * width * len(x)) if width > 0 else math.inf
+        losses.append(_chance((after - before) / unit, share * (1 - share) / (len(x) * density**2)))
     return mean_of(losses)
 
 
@@ -202,20 +322,32 @@ def _joint_losses(before: tuple[Sample, Sample], after: tuple[Sample, Sample]) -
         return (0.0, 0.0) if n == len(after[0]) else (math.nan, math.nan)
     (x, x2, m20, m40), (y, y2, m02, m04) = (one.powers for one in before)
     product = x * y
-    m11, m22 = float(product.mean()), float((x2 * y2).mean())
     u, v = (one.powers[0] for one in after)
-    of_covariance = _chance(float((u * v).mean()) - m11, (m22 - m11**2) / n)
-    r, released = before[0].correlation(before[1]), after[0].correlation(after[1])
+    thirds = (float((x2 * product).mean()), float((product * y2).mean())) if m20 > 0 and m02 > 0 else (0.0, 0.0)
+    return _joint_chances(
+        n,
+        (m20, m02, m40, m04, float(product.mean()), float((x2 * y2).mean()), *thirds),
+        float((u * v).mean()),
+        before[0].correlation(before[1]),
+        after[0].correlation(after[1]),
+    )
+
+
+def _joint_chances(
+    n: int, moments: tuple[float, ...], released_m11: float, r: float, released_r: float
+) -> tuple[float, float]:
+    """From the moments μ20, μ02, μ40, μ04, μ11, μ22, μ31 and μ13 of the original."""
+    m20, m02, m40, m04, m11, m22, m31, m13 = moments
+    of_covariance = _chance(released_m11 - m11, (m22 - m11**2) / n)
     variance = 0.0
     if m20 > 0 and m02 > 0:
-        m31, m13 = float((x2 * product).mean()), float((product * y2).mean())
         root = math.sqrt(m20 * m02)  # r²/μ11² is 1/(μ20 μ02), also where the covariance is 0
         variance = (
             m22 / (m20 * m02)
             + r**2 / 4 * (m40 / m20**2 + m04 / m02**2 + 2 * m22 / (m20 * m02))
             - r / root * (m31 / m20 + m13 / m02)
         ) / n
-    return of_covariance, _chance(released - r, variance)
+    return of_covariance, _chance(released_r - r, variance)
 
 
 # --------------------------------------------------------------------------------------- both
@@ -248,6 +380,7 @@ INFORMATION = Measure(
     paper="IL",
     unit="relative change",
     compute=lambda tables, _: information_loss(*tables.aligned, linked=tables.linked),
+    on_engine=_information_on,
     seconds=lambda tables: 3e-8 * tables.cells,
     columns=(Kind.CONTINUOUS,),
     more=(
@@ -280,6 +413,7 @@ PROBABILISTIC = Measure(
     paper="PIL(Q)",
     unit="probability",
     compute=lambda tables, _: probabilistic_loss(*tables.aligned),
+    on_engine=_probabilistic_on,
     seconds=lambda tables: 7.5e-8 * tables.cells,
     where="quantiles.overall",
     columns=(Kind.CONTINUOUS,),

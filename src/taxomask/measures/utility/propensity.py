@@ -86,7 +86,7 @@ class _Logistic:
     """
 
     def __init__(self, columns: Mapping[str, tuple[Column, Column]], sizes: tuple[int, int]) -> None:
-        self.design = Design(columns)
+        self.design = Design.of(columns)
         self.tables = [{name: pair[when] for name, pair in columns.items()} for when in (0, 1)]
         self.sizes = sizes
         self.ordered = [name for name, (x, _) in columns.items() if ordered(x)]
@@ -194,4 +194,5 @@ PROPENSITY = Measure(
     paper="pMSE / c(1 − c)",
     compute=lambda tables, _: propensity(*tables.aligned),
     seconds=lambda tables: 3e-7 * tables.cells + 2e-8 * tables.n * tables.pairs,
+    sampled=True,
 )

@@ -67,4 +67,5 @@ RANK_CORRELATIONS = Measure(
     unit="change",
     compute=lambda tables, told: rank_correlations(*tables.aligned, progress=told),
     seconds=lambda tables: (1e-4 + 3.5e-9 * tables.n) * (tables.pairs + tables.changed_pairs),
+    sampled=True,
 )

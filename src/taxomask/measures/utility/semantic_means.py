@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ...microdata import CategoricalColumn, Kind, Microdata, TaxonomicColumn
+from ...microdata import CategoricalColumn, Column, Kind, Microdata, TaxonomicColumn
 from ...semantics import distance_table, first_smallest
 from ...taxonomy.distances import get_distance
 from ..measure import Measure
 from ..side_by_side import side_by_side
+from ._cells import counted_on
 from ._moments import ordered
 from .result import Loss, mean_of
 from .sse import mean_category
@@ -32,8 +33,12 @@ def semantic_means(original: Microdata, released: Microdata, attributes: Iterabl
     Rodriguez-Garcia, Batet, Sánchez (2019), Utility-preserving privacy protection of nominal data sets via semantic
     rank swapping, Information Fusion 45.
     """
+    return _compared(side_by_side(original, released, attributes))
+
+
+def _compared(columns: Mapping[str, tuple[Column, Column]]) -> Loss:
     each, before, after = {}, {}, {}
-    for name, (x, y) in side_by_side(original, released, attributes).items():
+    for name, (x, y) in columns.items():
         if isinstance(x, CategoricalColumn) and isinstance(y, CategoricalColumn) and not ordered(x):
             each[name], before[name], after[name] = _compare_means(x, y)
     return Loss(mean_of(each.values()), each, before, after)
@@ -76,6 +81,7 @@ SEMANTIC_MEANS = Measure(
     paper="distance of semantic means",
     unit="distance",
     compute=lambda tables, _: semantic_means(*tables.aligned),
+    on_engine=lambda engine, tables: _compared(counted_on(engine, tables)),
     seconds=lambda tables: 1e-8 * tables.cells,
     columns=(Kind.NOMINAL, Kind.TAXONOMIC),
 )

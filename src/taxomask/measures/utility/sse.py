@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...microdata import CategoricalColumn, Column, Kind, TaxonomicColumn
+from ...engines import Engine
+from ...methods._moments import extent_of, spread_of
+from ...microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
 from ...microdata.alike import alike
 from ...partition import Groups, aggregate
+from ...records import Extent, Spread
 from ...semantics import category_marginality, first_smallest
 
-__all__ = ["SquaredError", "average_of", "distances", "mean_category", "squared_error"]
+__all__ = ["SquaredError", "average_of", "average_on", "distances", "mean_category", "squared_error"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,30 @@ def average_of(column: Column) -> Column:
     values = column.take(present)
     average = aggregate(values, Groups(np.zeros(len(values), dtype=np.int32)))
     return average.take(np.zeros(len(column), dtype=np.int64))
+
+
+def average_on(engine: Engine, column: Column) -> Column:
+    """The average of all values that are there, as a column of one record, wherever the column lies."""
+    what = "averaging"
+    if isinstance(column, ContinuousColumn):
+        extent = engine.fold(extent_of, Extent.with_, [column], what=what)
+        origin = extent.smallest if extent.count else 0.0
+        mean = engine.fold(spread_of, Spread.with_, [column], origin, what=what).mean
+        return column.part(0, 0).with_cells(np.array([origin + mean if extent.count else np.nan]))
+    outline = column.outline(engine.count(column))
+    return outline.with_cells(np.array([_average_category(outline)], dtype=np.int32))
+
+
+def _average_category(column: CategoricalColumn) -> int:
+    """The code of the average of values of which it is known how many there are; -1 of none."""
+    counts = column.counts
+    if not counts.any():
+        return -1
+    if isinstance(column, TaxonomicColumn):
+        return mean_category(column)
+    if column.attribute.kind == Kind.NOMINAL:
+        return int(counts.argmax())
+    return int(np.searchsorted(np.cumsum(counts), (counts.sum() - 1) // 2, "right"))
 
 
 def mean_category(column: CategoricalColumn) -> int:

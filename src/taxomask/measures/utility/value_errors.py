@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from ...engines import Engine
 from ...microdata import Column, Microdata
-from ..measure import CATEGORIES, Measure
+from ..measure import CATEGORIES, Measure, Tables
 from ..side_by_side import side_by_side
 from .result import Loss, mean_of
-from .sse import average_of, distances, squared_error
+from .sse import average_of, average_on, distances, squared_error
 
 __all__ = [
     "OVERALL", "ROOT_MEAN_SQUARE_ERRORS", "SQUARED_ERRORS", "TOTAL_DISTANCE", "overall_loss", "root_mean_square_errors",
@@ -97,6 +99,82 @@ def _left_out(columns: Mapping[str, tuple[Column, Column]]) -> dict[str, int]:
     return {name: number for name, number in numbers.items() if number}
 
 
+# --------------------------------------------------------------------------------------- of long tables
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """Sums over the records of an attribute: the distances to the released values and their squares, the squares of
+    the distances to the average, and those of suppressed values to it; how many records have both values, and not."""
+
+    distance: float
+    square: float
+    away: float
+    suppressed: float
+    both: int
+    left_out: int
+
+    def with_(self, other: _Errors) -> _Errors:
+        return _Errors(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def loss(self) -> float:
+        lost = self.square + self.suppressed
+        if self.away > 0:
+            return lost / self.away
+        return 0.0 if lost == 0 else np.nan
+
+
+def _errors_on(engine: Engine, tables: Tables) -> dict[str, _Errors]:
+    return {
+        name: engine.fold(_errors, _Errors.with_, [x, y], average_on(engine, x), what="measuring errors")
+        for name, (x, y) in tables.columns.items()
+    }
+
+
+def _errors(x: Column, y: Column, average: Column) -> _Errors:
+    one, suppressed = distances(x, y), y.missing & ~x.missing
+    away = distances(x, average.take(np.zeros(len(x), dtype=np.int64)))
+    lost = away[suppressed[~x.missing]]
+    return _Errors(
+        float(one.sum()),
+        float(np.square(one).sum()),
+        float(np.square(away).sum()),
+        float(np.square(lost).sum()),
+        len(one),
+        len(x) - len(one),
+    )
+
+
+def _summed(found: Mapping[str, _Errors], overall: float, each: Mapping[str, float]) -> Loss:
+    return Loss(overall, each, left_out={name: one.left_out for name, one in found.items() if one.left_out})
+
+
+def _overall_on(engine: Engine, tables: Tables) -> Loss:
+    found = _errors_on(engine, tables)
+    each = {name: one.loss for name, one in found.items()}
+    return _summed(found, mean_of(each.values()), each)
+
+
+def _squared_on(engine: Engine, tables: Tables) -> Loss:
+    found = _errors_on(engine, tables)
+    each = {name: one.square for name, one in found.items()}
+    return _summed(found, sum(each.values()), each)
+
+
+def _root_mean_on(engine: Engine, tables: Tables) -> Loss:
+    found = _errors_on(engine, tables)
+    each = {name: _root_mean(one.square, one.both) for name, one in found.items()}
+    every = found.values()
+    return _summed(found, _root_mean(sum(one.square for one in every), sum(one.both for one in every)), each)
+
+
+def _distance_on(engine: Engine, tables: Tables) -> Loss:
+    found = _errors_on(engine, tables)
+    each = {name: one.distance for name, one in found.items()}
+    return _summed(found, sum(each.values()), each)
+
+
 OVERALL = Measure(
     "overall",
     title="loss",
@@ -105,6 +183,7 @@ OVERALL = Measure(
     paper="SSE/SST",
     unit="share of the spread",
     compute=lambda tables, _: overall_loss(*tables.aligned),
+    on_engine=_overall_on,
     seconds=lambda tables: 4e-8 * tables.cells,
     needs_links=True,
     headline=True,
@@ -116,6 +195,7 @@ SQUARED_ERRORS = Measure(
     paper="SSE",
     unit="squared units of the columns",
     compute=lambda tables, _: squared_errors(*tables.aligned),
+    on_engine=_squared_on,
     seconds=lambda tables: 2e-8 * tables.cells,
     needs_links=True,
 )
@@ -126,6 +206,7 @@ ROOT_MEAN_SQUARE_ERRORS = Measure(
     paper="RMSE",
     unit="units of the columns",
     compute=lambda tables, _: root_mean_square_errors(*tables.aligned),
+    on_engine=_root_mean_on,
     seconds=lambda tables: 1e-8 * tables.cells,
     needs_links=True,
 )
@@ -136,6 +217,7 @@ TOTAL_DISTANCE = Measure(
     paper="Dist",
     unit="distance",
     compute=lambda tables, _: total_distance(*tables.aligned),
+    on_engine=_distance_on,
     seconds=lambda tables: 5e-9 * tables.cells,
     columns=CATEGORIES,
     needs_links=True,

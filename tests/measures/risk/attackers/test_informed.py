@@ -361,8 +361,8 @@ def test_in_a_very_long_table_the_method_is_repeated_on_a_sample(monkeypatch: py
     table, schema = census(8)
     release = tm.protect(table, schema, tm.RankSwapping(p=10), seed=3)
     whole = release.evaluate(attackers=["nearest", "informed"])
-    monkeypatch.setattr(informed, "LARGEST", 1_000)
-    monkeypatch.setattr(informed, "SAMPLE", 400)
+    monkeypatch.setattr(repetitions, "LARGEST", 1_000)
+    monkeypatch.setattr(repetitions, "SAMPLE", 400)
     monkeypatch.setattr(repetitions, "MORE", 1)
     some = release.evaluate(attackers=["nearest", "informed"])
     assert "a random 400 of these records, repeated 50 times." in some.attackers.informed.how

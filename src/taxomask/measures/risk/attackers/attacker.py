@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ....engines import Engine
 from ...measure import Measure, Tables
 from ...plain import Result
 from ..rates import Rate
@@ -34,6 +35,8 @@ class Attack(Result):
         How many records it looked for: all of them, or a random sample.
     chances
         For each record the chance to be found; NaN if it was not looked for.
+    rows
+        The records that chances are of, where the table is too long to have one of each; by default all.
     households
         Where the table has people and households: the mean chance that anybody of a household is found.
     """
@@ -42,6 +45,7 @@ class Attack(Result):
     how: str
     targets: int
     chances: Float = field(default_factory=lambda: np.zeros(0))
+    rows: Whole = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     households: float | None = None
 
 
@@ -108,16 +112,16 @@ def found_with(tables: Tables, rows: Whole, chances: Float, how: str) -> Attack:
     The share is of people: the chance of a person is that of the record that is found most easily. Where the table has
     households, that of a household is the chance that anybody of it is found.
     """
-    n, units, data = tables.released.n, units_of(tables), tables.original
-    every = np.full(n, np.nan)
-    every[rows] = chances
+    n, data = tables.released.n, tables.original
+    said = f" A random {len(rows):,} of {n:,} records were looked for." if len(rows) < n else ""
+    if data.units is None:
+        return Attack(_rate(chances, n), how + said, len(rows), *_chances(rows, chances, n))
+    units = units_of(tables)
     whose, place = np.unique(units[rows], return_inverse=True)
     each = np.zeros(len(whose))
     np.maximum.at(each, place, chances)
-    said = f" A random {len(rows):,} of {n:,} records were looked for." if len(rows) < n else ""
-    guess = 1 / max(int(units.max(initial=0)) + 1, 1)
-    hits = math.fsum(each.tolist())  # exactly rounded: ten times 1/10 is 1, and a limit of 1/k can be kept to
-    found = Attack(Rate.of(hits, len(each), guess), how + said, len(rows), every)
+    share = _rate(each, max(int(units.max(initial=0)) + 1, 1))
+    found = Attack(share, how + said, len(rows), *_chances(rows, chances, n))
     if data.people is None or data.households is None:
         return found
     first = rows[np.unique(place, return_index=True)[1]]  # a record of each person
@@ -125,3 +129,17 @@ def found_with(tables: Tables, rows: Whole, chances: Float, how: str) -> Attack:
     spared = np.ones(len(homes))
     np.multiply.at(spared, home, 1 - each)
     return replace(found, households=float((1 - spared).mean()))
+
+
+def _rate(each: Float, everybody: int) -> Rate:
+    hits = math.fsum(each.tolist())  # exactly rounded: ten times 1/10 is 1, and a limit of 1/k can be kept to
+    return Rate.of(hits, len(each), 1 / max(everybody, 1))
+
+
+def _chances(rows: Whole, chances: Float, n: int) -> tuple[Float, Whole]:
+    """For all records; of long tables, for those that were looked for."""
+    if n > Engine.chunk:
+        return chances, rows
+    every = np.full(n, np.nan)
+    every[rows] = chances
+    return every, np.zeros(0, dtype=np.int64)

@@ -1,19 +1,28 @@
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from functools import reduce
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ....engines import Engine
 from ....methods import Progress
-from ....microdata import Role
+from ....microdata import Column, Role
 from ....microdata.combinations import numbered
+from ....microdata.meanings import by_meaning
 from ....microdata.people import row_shares
 from ...measure import Tables
-from ..diversity import alike_by_chance
+from .._by_class import ByClass, keys_on
+from ..diversity import alike_by_chance, alike_of_sizes, value_counts_on
 from ..guesses import confidential_codes
 from ..inputs import chosen, class_numbers
 from ..rates import Rate
 from .attacker import Attack, Attacker
 
 __all__ = ["HOMOGENEITY"]
+
+Whole = NDArray[np.int64]
 
 
 def _homogeneity(tables: Tables, _: Progress | None) -> Attack:
@@ -45,6 +54,63 @@ def _disclosed(tables: Tables, classes: np.ndarray, name: str) -> Attack:
     return Attack(Rate.of(float(counts @ chances), everybody, guess), how, len(chances), chances)
 
 
+# --------------------------------------------------------------------------------------- of long tables
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Of some classes: records of classes of several with one value, their own; records alone; records with their own
+    value; and how many classes have each size."""
+
+    disclosed: int
+    alone: int
+    own: int
+    sizes: Whole
+    counts: Whole
+
+    def with_(self, other: _Counted) -> _Counted:
+        sizes, place = np.unique(np.concatenate([self.sizes, other.sizes]), return_inverse=True)
+        counts = np.bincount(place, weights=np.concatenate([self.counts, other.counts])).astype(np.int64)
+        return _Counted(self.disclosed + other.disclosed, self.alone + other.alone, self.own + other.own, sizes, counts)
+
+
+def _homogeneity_on(engine: Engine, tables: Tables) -> Attack:
+    """The same class by class; where people count, in one job."""
+    if tables.original.people is not None:
+        found: Attack = engine.run(_homogeneity, tables, None, what="looking at classes")
+        return found
+    names = chosen(*tables.both, None)
+    classes = ByClass.of(engine, keys_on(engine, (tables.released.columns[name] for name in names)))
+    each = [_disclosed_on(engine, tables, classes, name) for name in tables.confidential]
+    return max(each, key=lambda one: one.share.excess)
+
+
+def _disclosed_on(engine: Engine, tables: Tables, classes: ByClass, name: str) -> Attack:
+    n, both = tables.n, tables.columns[name]
+    parts = classes.map(_in_classes, [classes.brought(one) for one in both], what="looking at classes")
+    found = reduce(_Counted.with_, parts)
+    values, times = value_counts_on(engine, both[1])
+    often = values >= int(found.sizes[0])
+    alike = alike_of_sizes(n, np.repeat(values[often], times[often]), found.sizes, found.counts)
+    guess = max(alike - found.alone / n, 0.0) * found.own / n
+    how = f"{name}, known of everybody in a class whose records all have the same."
+    return Attack(Rate.of(found.disclosed, n, guess), how, n)
+
+
+def _in_classes(keys: Whole, before: Column, after: Column) -> _Counted:
+    before, after = by_meaning(before), by_meaning(after)
+    first = np.concatenate([[True], keys[1:] != keys[:-1]])
+    classes = np.cumsum(first) - 1
+    values = after.numbered()[0]
+    at = values[np.flatnonzero(first)][classes]
+    sizes = np.bincount(classes)
+    other = np.bincount(classes, weights=values != at) > 0
+    single = ~other & (sizes > 1)
+    own = before.same(after) & ~before.missing
+    counted = np.unique(sizes, return_counts=True)
+    return _Counted(int((single[classes] & own).sum()), int((sizes == 1).sum()), int(own.sum()), *counted)
+
+
 HOMOGENEITY = Attacker(
     "homogeneity",
     title="classes with one confidential value",
@@ -52,6 +118,7 @@ HOMOGENEITY = Attacker(
     knows="To which class of records that look alike everybody belongs.",
     after="confidential",
     compute=_homogeneity,
+    on_engine=_homogeneity_on,
     seconds=lambda tables: 3e-7 * tables.n * len(tables.confidential),
     columns=Role.CONFIDENTIAL,
     needs_links=True,

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....engines import Engine
 from ....methods import Progress
 from ....microdata import Role
 from ...measure import Tables
 from ..inference import Guess, guess_chances
 from ..rates import Rate
-from ..sampling import targets
+from ..sampling import TARGETS, targets
 from .attacker import Attack, Attacker
 
 __all__ = ["INFERENCE_ATTACK", "share_beyond_control"]
@@ -21,17 +22,29 @@ def share_beyond_control(guess: Guess) -> Rate:
 
 
 def _inference(tables: Tables, _: Progress | None) -> Attack:
+    share, name, level, how = _most_telling(tables)
+    rows = targets(tables, tables.n)
+    chances = np.full(tables.n, np.nan)
+    chances[rows] = guess_chances(*tables.both, name, level, rows)
+    return Attack(share, how, share.n, chances)
+
+
+def _most_telling(tables: Tables) -> tuple[Rate, str, str, str]:
     levels = [
         (share_beyond_control(guess), name, level)
         for name, found in tables.found["inference"].items()
         for level, guess in found.levels.items()
     ]
     share, name, level = max(levels, key=lambda one: one[0].excess)
-    rows = targets(tables, tables.n)
-    chances = np.full(tables.n, np.nan)
-    chances[rows] = guess_chances(*tables.both, name, level, rows)
     how = f"{name} ({level}), the most telling of {len(levels)} guesses, from the nearest released record."
-    return Attack(share, how, share.n, chances)
+    return share, name, level, how
+
+
+def _inference_on(engine: Engine, tables: Tables) -> Attack:
+    """Of the sample that the measure looked for."""
+    share, _, _, how = _most_telling(tables)
+    count = min(TARGETS, tables.n)
+    return Attack(share, f"{how} A random {count:,} of {tables.n:,} records were looked for.", share.n)
 
 
 INFERENCE_ATTACK = Attacker(
@@ -41,6 +54,7 @@ INFERENCE_ATTACK = Attacker(
     knows="The original quasi-identifiers of everybody, and no confidential value.",
     after="confidential",
     compute=_inference,
+    on_engine=_inference_on,
     seconds=lambda tables: 2e-6 * tables.n,
     columns=Role.CONFIDENTIAL,
     uses=("inference",),

@@ -1,25 +1,21 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 import numpy as np
 
-from ....methods import Method, Pipeline, Progress
+from ....engines import Engine
+from ....methods import Method, Progress
 from ....methods.likelihood import Evidence, unchanged
-from ....microdata import Microdata, Role
+from ....microdata import Role
 from ...measure import Tables
 from ...side_by_side import same_values
 from ..inputs import chosen
 from ..sampling import generator, targets
+from ._in_groups import informed_on
 from .attacker import Attack, Attacker, found_with, units_of
 from .linking import linked, one_to_one
-from .repetitions import RECORDS, learnt_by_repeating
+from .repetitions import LARGEST, RECORDS, SAMPLE, learnt_by_repeating, of_columns, repeated_on
 
 __all__ = ["INFORMED"]
-
-LARGEST = 1_000_000  # records up to which a method is repeated on all of them
-SAMPLE = 100_000  # beyond, on so many, drawn at random
 
 
 def _informed(tables: Tables, progress: Progress | None) -> Attack:
@@ -48,30 +44,23 @@ def _evidence(
     found: list[Evidence] = [unchanged(*pair) for pair in others.values() if same_values(*pair)]
     here = original.replace({name: x for name, (x, _) in aligned.items()})
     there = released.replace({name: z for name, (_, z) in aligned.items()})
-    known = _of_columns(method, original, names)
+    known = of_columns(method, original, names)
     formula = None if known is None else known.likelihood(here, there)
     if formula is not None:
         return [*found, *formula], "By the formula of the method."
-    some = None if original.n <= LARGEST else original.take(targets(tables, original.n, SAMPLE))
+    rows = repeated_on(tables)
+    some = None if len(rows) == original.n else original.take(rows)
     pairs = {name: aligned[name] for name in protected}
     learnt, how = learnt_by_repeating(method, original, some, pairs, rng, progress)
     return [*found, *learnt], how
 
 
-def _of_columns(method: Method, data: Microdata, names: tuple[str, ...]) -> Method | None:
-    """What a method does to some columns only: nobody knows the others. None if that is not to be had."""
-    protected = method.protects(data)
-    kept = tuple(name for name in protected if name in names)
-    if len(kept) == len(protected):
-        return method
-    if isinstance(method, Pipeline):
-        steps = [_of_columns(one, data, names) for one in method.methods if set(one.protects(data)) & set(names)]
-        known = tuple(step for step in steps if step is not None)
-        return Pipeline(known) if len(known) == len(steps) else None
-    given = getattr(method, "epsilon", None)
-    if isinstance(given, Mapping):
-        return replace(method, **{"epsilon": {name: given[name] for name in kept}})
-    return replace(method, **{"attributes": kept}) if hasattr(method, "attributes") else None
+def _informed_on(engine: Engine, tables: Tables) -> Attack:
+    """The same of long tables; where people count, in one job."""
+    if tables.original.units is not None:
+        found: Attack = engine.run(_informed, tables, what="linking, knowing the method")
+        return found
+    return informed_on(engine, tables, chosen(*tables.both, None))
 
 
 def _applies(tables: Tables) -> bool:
@@ -86,6 +75,7 @@ INFORMED = Attacker(
     about="The share of records linked rightly by somebody who knows the method and its parameters, but not the seed.",
     knows="The original quasi-identifiers of everybody, the method and its parameters; not the seed.",
     compute=_informed,
+    on_engine=_informed_on,
     seconds=lambda tables: (
         3e-9 * tables.n * min(tables.n, 5_000) * tables.known
         + 2e-5 * max(2 * (tables.n if tables.n <= LARGEST else SAMPLE), 2 * RECORDS)

@@ -12,7 +12,7 @@ from ....methods.likelihood import CodeEvidence, Evidence, NumberEvidence
 from ....records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
 from .attacker import own_pairs
 
-__all__ = ["Links", "by_distance", "linked", "one_to_one"]
+__all__ = ["Likeliest", "Links", "by_distance", "likeliest_of", "linked", "one_to_one"]
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -47,18 +47,67 @@ def linked(
     ``units`` says which originals are of the same person; a link with any of them is right. The originals are looked
     at in random order, so that which of equally likely ones are kept does not depend on where they stand.
     """
+    n = len(units)
+    order = rng.permutation(n)
+    found = _searched(evidence, rows, units[rows], units, order, near)
+    alike_here = np.empty(n, dtype=np.int64)
+    alike_here[order] = _alike(found.here)
+    return Links(
+        found.values, order[found.records], found.mine / np.maximum(found.ties, 1), _alike(found.there), alike_here
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Likeliest:
+    """For each of some released records the largest evidence, how many original ones have it, and how many of these
+    belong to its own unit."""
+
+    best: Float
+    ties: Whole
+    mine: Whole
+
+
+def likeliest_of(evidence: Sequence[Evidence], whose: Whole, units: Whole, rng: np.random.Generator) -> Likeliest:
+    """The likeliest of a part of the original records, with evidence that can be compared with that of other parts.
+
+    ``whose`` are the units of the released records that are looked for, all of them.
+    """
+    rows = np.arange(len(whose))
+    found = _searched(evidence, rows, whose, units, rng.permutation(len(units)), 1)
+    tops = [_top(one)[one.released] for one in evidence if isinstance(one, CodeEvidence)]
+    return Likeliest(np.sum([found.best + found.largest, *tops], axis=0), found.ties, found.mine)
+
+
+@dataclass(frozen=True, eq=False)
+class _Searched:
+    """What was found for each released record, and the largest offset, which had been taken from all evidence; and the
+    coordinates of the original records, in the order in which they were looked at, and of the released ones."""
+
+    values: Float
+    records: Whole
+    best: Float
+    ties: Whole
+    mine: Whole
+    largest: float
+    here: list[NDArray[np.generic]]
+    there: list[NDArray[np.generic]]
+
+
+def _searched(
+    evidence: Sequence[Evidence], rows: Whole, whose: Whole, units: Whole, order: Whole, near: int
+) -> _Searched:
     from ._evidence_kernels import likeliest
 
     numbers = [one for one in evidence if isinstance(one, NumberEvidence)]
     coded = [one for one in evidence if isinstance(one, CodeEvidence)]
     n = len(units)
-    order = rng.permutation(n)
     here, here_precision = (_table([getattr(one, what)[order] for one in numbers], n, np.float64)
                             for what in ("original", "original_precision"))  # fmt: skip
     there, there_precision = (_table([getattr(one, what)[rows] for one in numbers], len(rows), np.float64)
                               for what in ("released", "released_precision"))  # fmt: skip
     offset = np.sum([np.zeros(n), *(one.offset for one in numbers if one.offset is not None)], axis=0)[order]
-    offset -= offset.max(initial=-np.inf) if n else 0.0
+    largest = float(offset.max()) if n else 0.0
+    offset -= largest
     here_codes = _table([one.original[order] for one in coded], n, np.int32)
     there_codes = _table([one.released[rows] for one in coded], len(rows), np.int32)
     flat, start, size = _flat([one.log for one in coded])
@@ -68,16 +117,17 @@ def linked(
     best, ties, mine = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
     likeliest(
         there, here, there_precision, here_precision, offset, there_codes, here_codes, flat, start, size, unequal,
-        units[rows], units[order], _TIED, values, records, best, ties, mine,
+        whose, units[order], _TIED, values, records, best, ties, mine,
     )  # fmt: skip
-    alike_here = np.empty(n, dtype=np.int64)
-    alike_here[order] = _alike([here, here_precision, offset[:, None], here_codes])
-    return Links(
+    return _Searched(
         values,
-        order[records],
-        mine / np.maximum(ties, 1),
-        _alike([there, there_precision, there_codes]),
-        alike_here,
+        records,
+        best,
+        ties,
+        mine,
+        largest,
+        [here, here_precision, offset[:, None], here_codes],
+        [there, there_precision, there_codes],
     )
 
 
@@ -182,6 +232,14 @@ def _flat(tables: list[Float | None]) -> tuple[Float, Whole, Whole]:
             np.subtract(table, np.where(np.isfinite(top), top, 0.0), out=into)
             into[np.isneginf(table)] = IMPOSSIBLE
     return flat, ends[:-1], np.array([columns for _, columns in shapes], dtype=np.int64)
+
+
+def _top(one: CodeEvidence) -> Float:
+    """The largest evidence of each released code, where it can be."""
+    if one.log is None:
+        return np.zeros(int(one.released.max(initial=0)) + 1)
+    top = one.log.max(axis=1, initial=-np.inf)
+    return np.where(np.isfinite(top), top, 0.0)
 
 
 def _table(columns: list[NDArray[np.generic]], n: int, dtype: type) -> NDArray[np.generic]:

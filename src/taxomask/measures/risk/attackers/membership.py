@@ -74,5 +74,6 @@ MEMBERSHIP = Attacker(
     seconds=lambda tables: 3e-5 * tables.n,
     columns=Role.QUASI_IDENTIFIER,
     needs_method=True,
+    sampled=True,
     applies=lambda tables: not tables.linked and tables.n >= LEAST,
 )

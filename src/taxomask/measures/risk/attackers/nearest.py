@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
-
 from ....methods import Progress
 from ....microdata import Role
 from ...measure import Tables
@@ -19,9 +17,7 @@ def _nearest(tables: Tables, _: Progress | None) -> Attack:
     if tables.original.units is not None:
         return nearest_of_people(tables, names, "Each record by all quasi-identifiers.")
     linkage = tables.found["linkage"]
-    return found_with(
-        tables, np.arange(tables.n), linkage.right / linkage.ties, "Each record by all quasi-identifiers."
-    )
+    return found_with(tables, linkage.rows, linkage.right / linkage.ties, "Each record by all quasi-identifiers.")
 
 
 def nearest_of_people(tables: Tables, names: tuple[str, ...], how: str) -> Attack:

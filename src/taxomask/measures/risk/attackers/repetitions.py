@@ -6,9 +6,10 @@ As often as that teaches something, up to a budget.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....engines import Memory
 from ....methods import Method, Pipeline, Progress
@@ -16,17 +17,24 @@ from ....methods.decimals import rounded
 from ....methods.likelihood import Evidence, unchanged
 from ....microdata import Column, Microdata
 from ....partition.refine import default_steps
+from ...measure import Tables
 from ...side_by_side import same_values
 from ..inputs import in_one_numbering
+from ..sampling import targets
 from .learned import Learned, learned
 
-__all__ = ["RECORDS", "learnt_by_repeating", "repetitions_of"]
+__all__ = [
+    "LARGEST", "RECORDS", "SAMPLE", "Repeated", "learnt_by_repeating", "of_columns", "repeated_on", "repetitions",
+    "repetitions_of",
+]  # fmt: skip
 
 REPETITIONS, RECORDS = 50, 50_000  # at first: of the method, and records that are masked in all of them together
 MORE = 8  # times as many at most: they are doubled as long as that teaches something,
 TAUGHT = 0.1  # which is by how much the logarithm of the chance of a repeated record must rise
 FEW = 100  # records that may come out the same twice by chance
 SEARCHES, STEPS = 12, 150  # repetitions of a method that searches for long, and their steps for each record
+LARGEST = 1_000_000  # records up to which a method is repeated on all of them
+SAMPLE = 100_000  # beyond, on so many, drawn at random
 LONG = 4  # repetitions of one whose search cannot be shortened
 
 Columns = dict[str, Column]
@@ -51,6 +59,49 @@ def learnt_by_repeating(
     progress: Progress | None,
 ) -> tuple[list[Evidence], str]:
     """What repetitions on a table, or on some of its records, teach about columns, original and released; and how."""
+    _, found, how = _as_often_as_it_teaches(method, data, some, columns, rng, progress)
+    return [one.evidence for one in found], how
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """What repetitions of a method made of some original records, and how often it was repeated in words."""
+
+    seen: Microdata
+    made: list[Columns]
+    how: str
+
+    def learnt(self, x: Column, z: Column) -> Evidence:
+        """What they teach about an attribute of a table."""
+        name = x.attribute.name
+        return _learnt(x, z, self.seen.columns[name], [one[name] for one in self.made]).evidence
+
+
+def repetitions(
+    method: Method,
+    some: Microdata,
+    columns: Mapping[str, tuple[Column, Column]],
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> Repeated:
+    """A method repeated on some records of a long table, of which columns are given before and after."""
+    made, _, how = _as_often_as_it_teaches(method, some, some, columns, rng, progress)
+    return Repeated(some, made, how)
+
+
+def repeated_on(tables: Tables) -> NDArray[np.int64]:
+    """The records that a method is repeated on: all, or some of a very long table."""
+    return np.arange(tables.n) if tables.n <= LARGEST else targets(tables, tables.n, SAMPLE)
+
+
+def _as_often_as_it_teaches(
+    method: Method,
+    data: Microdata,
+    some: Microdata | None,
+    columns: Mapping[str, tuple[Column, Column]],
+    rng: np.random.Generator,
+    progress: Progress | None,
+) -> tuple[list[Columns], list[Learned], str]:
     table = data if some is None else some
     short, most = _shortened(method, table.n)
     first, budget = repetitions_of(table.n)
@@ -71,7 +122,7 @@ def learnt_by_repeating(
     if short is not method:
         said += f" with a search of {STEPS} steps for each record"
     which = "these records" if some is None else f"a random {some.n:,} of these records"
-    return [one.evidence for one in found], f"By what the method does to {which}, repeated {said}."
+    return made, found, f"By what the method does to {which}, repeated {said}."
 
 
 def _learnt(original: Column, released: Column, some: Column | None, made: list[Column]) -> Learned:
@@ -80,6 +131,22 @@ def _learnt(original: Column, released: Column, some: Column | None, made: list[
     if len(again) == 1 and same_values(again[0], z):
         return Learned(unchanged(again[0], z), 0.0)
     return learned(x, z, again, None if some is None else seen)
+
+
+def of_columns(method: Method, data: Microdata, names: tuple[str, ...]) -> Method | None:
+    """What a method does to some columns only: nobody knows the others. None if that is not to be had."""
+    protected = method.protects(data)
+    kept = tuple(name for name in protected if name in names)
+    if len(kept) == len(protected):
+        return method
+    if isinstance(method, Pipeline):
+        steps = [of_columns(one, data, names) for one in method.methods if set(one.protects(data)) & set(names)]
+        known = tuple(step for step in steps if step is not None)
+        return Pipeline(known) if len(known) == len(steps) else None
+    given = getattr(method, "epsilon", None)
+    if isinstance(given, Mapping):
+        return replace(method, **{"epsilon": {name: given[name] for name in kept}})
+    return replace(method, **{"attributes": kept}) if hasattr(method, "attributes") else None
 
 
 def _shortened(method: Method, n: int) -> tuple[Method, int]:
