@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..measures.risk import ATTACKERS
 from ..report.figures import number
+from .headline import learns_most
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
@@ -75,6 +76,10 @@ def _found(evaluation: Evaluation, done: Mapping[str, Any]) -> str:
     known = f" Nothing changed in {kept}: who knows that may find somebody without any attack." if kept else ""
     if evaluation.attackers[head["attacker"]].share.value < 1 and done["alone"]:
         known += " That is by the quasi-identifiers; what else is released as it is may tell more, see below."
+    learnt = learns_most(evaluation.attackers)
+    if learnt is not None:
+        most = _percent(max(head["disclosure"], 0.0))
+        known += f" Of what guessing leaves open of confidential values, the best attacker learns {most} of 100 parts."
     return (
         f"Of 100 {unit} {who} (“{ATTACKERS[head['attacker']].title}”) finds {_percent(share.value)} (with 95 % "
         f"confidence {_percent(share.low)} to {_percent(share.high)}), where guessing finds "
