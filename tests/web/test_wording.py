@@ -24,7 +24,7 @@ def test_temporary_folders_are_left_out() -> None:
     ("hint", "kept"),
     [
         ("Check the file. Pass format=edges.", "Check the file."),
-        ("Give columns that role, or name attributes=[…].", "Change what is said about the columns."),
+        ("Give columns that role; or name attributes=[…].", "Give columns that role."),
         ("Change the method; `taxomask compare` shows what is possible.", "Change the method."),
         ("Write taxonomy: {from: [code, group]}, the column itself first.", "Change what is said about the columns."),
         ("Did you mean 'dx'?", "Did you mean 'dx'?"),
@@ -48,3 +48,15 @@ def test_undecided_columns_and_wrong_parameters() -> None:
     said = SAY(type(small.value).__name__, small.value.message, small.value.hint)
     assert (said["step"], said["column"]) == ("protect", None)
     assert said["hint"] == "Groups of one record protect nobody."
+
+
+def test_limits_attributes_and_databases_are_said_as_on_the_page() -> None:
+    said = Wording(names=["age"])
+    over = said("PlanError", "limits: risk: input should be less than or equal to 1; got 5.")
+    assert over["message"] == "“Largest risk” should be less than or equal to 1; got 5."
+    plan = said("PlanError", "wrong.yaml: attribute 'age': 'rolle' is not known.")
+    assert plan["message"] == "wrong.yaml: column 'age': 'rolle' is not known."
+    file = said("DataError", "scan.pdf is not a table.", "CSV and SAS files are read, and databases by their address.")
+    assert file["hint"] == "CSV and SAS files are read."
+    empty = said("PlanError", "analysis 'a' needs the parameter 'response'.")
+    assert empty["message"] == "analysis 'a' needs “Response”."

@@ -281,7 +281,7 @@ def chosen(data: Microdata, attributes: Iterable[str] | None, default: tuple[str
     names = default if attributes is None else tuple(attributes)
     if not names:
         raise SchemaError(
-            f"the table has no {what} to protect.", hint="Give columns that role, or name attributes=[…]."
+            f"the table has no {what} to protect.", hint="Give columns that role; or name attributes=[…]."
         )
     for name in names:
         if name not in data.columns:

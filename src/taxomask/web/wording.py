@@ -33,6 +33,13 @@ _WORDS = {
     "open_ends": "open ends",
     "the limits of the plan": "your limits",
     "limits of the plan": "your limits",
+    "attribute to protect": "column to protect",
+    ", and databases by their address": "",
+    "limits: risk: input": "“Largest risk”",
+    "limits: disclosure: input": "“Largest disclosure”",
+    "limits: loss: input": "“Largest loss”",
+    "limits: worst_loss: input": "“Largest loss of a column”",
+    "limits: analyses: input": "“Smallest overlap of an analysis”",
 }
 # What belongs to the command line, to Python or to a plan that is written by hand.
 _ELSEWHERE = re.compile(
@@ -81,7 +88,7 @@ class Wording:
         if "undecided" in message:
             sentences = ["Choose a role for each of them."]
         return {
-            "message": re.sub(r"^attribute (?=['\"])", "column ", message),
+            "message": re.sub(r"(^|: )attribute (?=['\"])", r"\1column ", message),
             "hint": " ".join(sentences or instead),
             "step": where,
             "column": column,

@@ -21,7 +21,7 @@ def chosen(original: Microdata, released: Microdata, attributes: Iterable[str] |
     if not names:
         raise SchemaError(
             "the table has no quasi-identifiers to look at.",
-            hint="Give columns that role, or name attributes=[…].",
+            hint="Give columns that role; or name attributes=[…].",
         )
     for name in names:
         for data, which in ((original, "original"), (released, "released")):
