@@ -7,6 +7,7 @@ The headline of a release stands beside the share that an intruder found who kne
 that Adult is tried with plain categories and with codes of its taxonomies. Methods with groups must keep the informed
 attacker at 1/k: the mean over ten releases, and how many of them have 1/k in or above their interval. Records of a
 group are found or missed together, and the better of two ways to link counts, so that single releases may be above.
+Firms of Tarragona show how much more is found the more often a method is repeated.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pyarrow.compute as pc
 import taxomask as tm
 from measuring import Case, run
 from taxomask import examples
+from taxomask.measures.risk.attackers import repetitions
 from taxomask.methods import Method
 from taxomask.microdata import read_table
 
@@ -94,6 +96,18 @@ def in_groups(table: pa.Table, schema: tm.Schema, method: Method, k: int) -> dic
     }
 
 
+def by_repetitions(method: Method) -> dict[str, Any]:
+    """What the informed attacker finds after so many repetitions at most."""
+    table = read_table(DATA / "casc" / "Tarragona.csv")
+    names = table.column_names[:8]
+    schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in names])
+    release, found = tm.protect(table.select(names), schema, method, seed=3), {}
+    for repetitions.MORE in (1, 2, 4, 8):
+        share = release.evaluate(attackers=["informed"], seed=5).attackers.informed.share
+        found[str(repetitions.REPETITIONS * repetitions.MORE)] = share.value
+    return found
+
+
 CENSUS = {
     "numerical swapping 20": (8, tm.NumericalSwapping(p=20), 0.552),
     "rank swapping 20": (8, tm.RankSwapping(p=20), 0.913),
@@ -113,6 +127,8 @@ def cases() -> dict[str, Case]:
     found["discharges, rank swapping 10"] = lambda: against(*discharges(), tm.RankSwapping(p=10), 0.927)
     found["Adult, rank swapping 10"] = lambda: against(*adult(False), tm.RankSwapping(p=10), 0.728)
     found["Adult, taxonomies, rank swapping 10"] = lambda: against(*adult(True), tm.RankSwapping(p=10), 0.728)
+    for one in (tm.RankSwapping(p=5, algorithm=3), tm.MicroHybrid(5)):
+        found[f"Tarragona, {one}"] = lambda one=one: by_repetitions(one)  # type: ignore[misc]
     for k in (3, 5, 10):
         for method in (tm.Microaggregation(k), tm.ReverseMapping(tm.Microaggregation(k)), tm.GroupPermutation(k)):
             found[f"Census, {method}"] = lambda method=method, k=k: in_groups(*census(8), method, k)  # type: ignore[misc]
