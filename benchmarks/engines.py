@@ -8,6 +8,7 @@ python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in
 python benchmarks/engines.py capacity [1,000,000 5,000,000]  microaggregation by rows, columns and k, on local
 python benchmarks/engines.py measures [1,000,000]    every measure: memory against local and Dask, the same numbers
 python benchmarks/engines.py steps noise [2,000,000 4,000,000 8,000,000]   what each step of a method holds, by records
+python benchmarks/engines.py report [2,200,000]      what each step of all measures of a release holds, on one thread
 python benchmarks/engines.py kills [20 500,000]      workers killed at random, also while they start: runs, records
 """
 
@@ -328,6 +329,25 @@ def step(where: str, method: str) -> None:
     print(json.dumps(workers.peaks))
 
 
+def report(data: Path, n: int) -> None:
+    """What each step of all measures and attackers takes beyond what the process had before it, on one thread."""
+    os.environ["TAXOMASK_TRUST_FILES"] = "1"
+    write(data, n)
+    plan = Plan.from_dict(yaml.safe_load(attributes()))
+    with _Steps() as workers, Scratch.temporary(data.parent / "taxomask") as scratch:
+        engine = Files(workers, scratch)
+        release = protect_on(
+            engine, read_coded(str(data), plan.attributes, engine), Microaggregation(5, block_size=20_000), seed=1
+        )
+        workers.peaks.clear()
+        start = time.process_time()
+        release.evaluate().page()
+        cpu = time.process_time() - start
+    print(f"{n:,} records: {cpu:.0f} CPU s")
+    for what, peak in sorted(workers.peaks.items(), key=lambda one: -one[1]):
+        print(f"{what:40}{peak:8.0f} MB")
+
+
 def steps(data: Path, method: str, sizes: list[int]) -> None:
     found = []
     for n in sizes:
@@ -374,6 +394,8 @@ if __name__ == "__main__":
             capacity(place, given or [1_000_000, 5_000_000])
         elif what == "steps":
             steps(place, chosen, given or [2_000_000, 4_000_000, 8_000_000])
+        elif what == "report":
+            report(place, *(given or [2_200_000]))
         elif what == "measures":
             measures(place, *(given or [1_000_000]))
         else:
