@@ -9,6 +9,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := $(VENV)/peers/.ready
 # One more than there are cores: many tests wait for a cluster, a browser or a child.
 TOGETHER := --numprocesses $$(($$(nproc) + 1)) --dist loadscope
 
@@ -38,8 +39,14 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)
+bench: $(READY) $(PEERS)
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+# What benchmarks/peers.py compares with has an environment of its own: pycanon wants an older numpy.
+$(PEERS): tools/make-venv
+	tools/make-venv $(PYTHON) $(VENV)/peers
+	$(VENV)/peers/bin/python -m pip install --quiet --disable-pip-version-check microagg1d pycanon scikit-learn
+	@touch $@
 
 papers: $(READY)
 	$(BIN)/python -m papers
