@@ -5,6 +5,7 @@ memory are those of all processes together.
 
 python benchmarks/engines.py methods [5,000,000]     every method: local against Dask with 1, 2 and 4 workers
 python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in blocks, shuffling, swapping
+python benchmarks/engines.py long [10,000,000 30,000,000] [shuffling …]   the same on two workers of 1.5 GB, and the disk
 python benchmarks/engines.py capacity [1,000,000 5,000,000]  microaggregation by rows, columns and k, on local
 python benchmarks/engines.py measures [1,000,000]    every measure: memory against local and Dask, the same numbers
 python benchmarks/engines.py steps noise [2,000,000 4,000,000 8,000,000]   what each step of a method holds, by records
@@ -27,7 +28,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,6 +79,7 @@ METHODS = {
     "noise": "{name: noise}",
     "recoding": "{name: recoding, level: 4}",
 }
+LONG = ("microaggregation", "shuffling", "rank swapping 2, open")
 FILE = 1_000_000
 SUFFIXES = ("", "_2")
 
@@ -113,7 +115,8 @@ def attributes(times: int = 1) -> str:
 class Run:
     """What a run took, the hash of what it wrote, and how many of its workers were killed.
 
-    ``peak`` is the most memory of all processes together, ``worker`` that of the largest worker of a cluster, in GB.
+    ``peak`` is the most memory of all processes together, ``worker`` that of the largest worker of a cluster, in GB;
+    what processes share is counted once in ``peak``, and in full in ``worker``, as the limit of a worker does.
     """
 
     digest: str
@@ -123,15 +126,19 @@ class Run:
     worker: float
     killed: int
     error: str = ""
+    driver: float = 0.0  # the command, with the scheduler of a cluster of its own
+    scratch: tuple[float, ...] = ()  # of the disk, in GB: every two seconds
 
 
-def protect(data: Path, method: str, engine: str, *, times: int = 1, kill: random.Random | None = None) -> Run:
-    """Run the command, and watch it."""
+def protect(
+    data: Path, method: str, engine: str, *, times: int = 1, kill: random.Random | None = None, limit: float = 0
+) -> Run:
+    """Run the command, and watch it; with a limit of the memory of all workers of Dask together, in GB."""
     out = Path(tempfile.mkdtemp(dir=data.parent))
     plan = out / "plan.yaml"
     plan.write_text(f"method: {method}\n{attributes(times)}")
     command = [sys.executable, "-m", "taxomask", "protect", "--plan", str(plan), f"{data}/", "-o", f"{out}/release/"]
-    run = watched([*command, "--outside", "--practice", "--seed", "1", "--quiet", *engine.split()], kill)
+    run = watched([*command, "--outside", "--practice", "--seed", "1", "--quiet", *engine.split()], kill, out, limit)
     digest = hashlib.sha256()
     for file in sorted((out / "release").glob("*")):
         digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
@@ -141,17 +148,26 @@ def protect(data: Path, method: str, engine: str, *, times: int = 1, kill: rando
     return replace(run, digest=digest.hexdigest()[:12])
 
 
-def watched(command: list[str], kill: random.Random | None = None) -> Run:
+def watched(
+    command: list[str], kill: random.Random | None = None, scratch: Path | None = None, limit: float = 0
+) -> Run:
     """Run a command and those below it; the digest is what it prints."""
     before, started = _cpu(), time.time()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with _watching(process.pid, kill) as (peaks, killed):
+
+    def limited() -> None:  # Linux does not heed it; Dask divides it among its workers, and ends one that needs more
+        resource.setrlimit(resource.RLIMIT_RSS, (int(limit * 1e9), int(limit * 1e9)))
+
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limited if limit else None
+    )
+    with _watching(process.pid, kill, scratch) as (peaks, killed):
         printed, said = process.communicate()
     if process.returncode and not (kill and process.returncode == 2):
         sys.exit(f"{' '.join(command)} ended with {process.returncode}:\n{said}")
     error = said.strip() if process.returncode or "Traceback" in said else ""
-    peak, worker = (max((one[place] for one in peaks), default=0.0) for place in (0, 1))
-    return Run(printed.strip(), _cpu() - before, time.time() - started, peak, worker, len(killed), error)
+    peak, worker, driver = (max((one[place] for one in peaks), default=0.0) for place in range(3))
+    found = Run(printed.strip(), _cpu() - before, time.time() - started, peak, worker, len(killed), error, driver)
+    return replace(found, scratch=tuple(one[3] for one in peaks[::4]))
 
 
 def _cpu() -> float:
@@ -160,12 +176,14 @@ def _cpu() -> float:
 
 
 @contextlib.contextmanager
-def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[tuple[float, float]], list[int]]]:
+def _watching(
+    pid: int, kill: random.Random | None, scratch: Path | None
+) -> Iterator[tuple[list[tuple[float, ...]], list[int]]]:
     """The memory of a process and all below it in GB, twice a second; with ``kill``, one to three workers are killed.
 
     The first is killed while it starts or soon after. More would leave no time for another to start where many run.
     """
-    peaks: list[tuple[float, float]] = []
+    peaks: list[tuple[float, ...]] = []
     killed: list[int] = []
     stop = threading.Event()
 
@@ -173,12 +191,13 @@ def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[tuple
         due, most = None, kill.randint(1, 3) if kill else 0
         while not stop.wait(0.05 if kill else 0.5):
             family = list(_family(pid))
-            if not kill:
-                found = {one: _memory(one) / 1e6 for one in family}
-                workers = [one for one in family if b"spawn_main" in _command(one)]
-                peaks.append((sum(found.values()), max((found[one] for one in workers), default=0.0)))
-                continue
             workers = [one for one in family if b"spawn_main" in _command(one)]
+            if not kill:
+                together = sum(_memory(one, "Pss:") for one in family)
+                largest = max((_memory(one, "Rss:") for one in workers), default=0.0)
+                disk = _disk(scratch) if scratch is not None and len(peaks) % 4 == 0 else 0.0
+                peaks.append((together / 1e6, largest / 1e6, _memory(pid, "Rss:") / 1e6, disk))
+                continue
             if workers and due is None:
                 due = time.time() + kill.uniform(0, 4)
             if workers and due is not None and time.time() > due and len(killed) < most:
@@ -196,6 +215,17 @@ def _watching(pid: int, kill: random.Random | None) -> Iterator[tuple[list[tuple
         thread.join()
 
 
+def _disk(folder: Path) -> float:
+    """What the scratch folders in a folder take of the disk, in GB."""
+    taken = 0
+    for where, _, files in os.walk(folder):
+        if ".taxomask" in where:
+            for name in files:
+                with contextlib.suppress(OSError):
+                    taken += (Path(where) / name).stat().st_blocks * 512
+    return taken / 1e9
+
+
 def _family(pid: int) -> Iterator[int]:
     yield pid
     with contextlib.suppress(OSError):
@@ -204,11 +234,11 @@ def _family(pid: int) -> Iterator[int]:
                 yield from _family(int(child))
 
 
-def _memory(pid: int) -> float:
-    """The proportional share of memory in kB: what processes share is counted once."""
+def _memory(pid: int, what: str) -> float:
+    """The memory of a process in kB; of "Pss:", its share of what it has in common with others."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
+            if line.startswith(what):
                 return float(line.split()[1])
     return 0.0
 
@@ -237,23 +267,39 @@ def methods(data: Path, n: int) -> None:
             assert run.digest == first.digest, "the bytes differ"
 
 
-def compile_kernels(small: Path) -> None:
+def compile_kernels(small: Path, names: Iterable[str] = METHODS) -> None:
     """Before the clock starts."""
     write(small, 1000)
-    for method in METHODS.values():
-        protect(small, method, "--engine local")
+    for name in names:
+        protect(small, METHODS[name], "--engine local")
 
 
 def growth(data: Path, sizes: list[int]) -> None:
     compile_kernels(data.with_name("small"))
     for n in sizes:
         write(data, n)
-        for name in ("microaggregation", "shuffling", "rank swapping 2, open"):
+        for name in LONG:
             first = protect(data, METHODS[name], "--engine local")
             show(f"{name} {n:,}", "local", first, f"{1e6 * first.cpu / n:.2f} CPU s per million records")
             run = protect(data, METHODS[name], "--engine dask --workers 2")
             show(f"{name} {n:,}", "dask, 2 workers", run, f"{run.cpu / first.cpu:.2f} of the CPU time of local")
             assert run.digest == first.digest, "the bytes differ"
+        shutil.rmtree(data)
+
+
+def long(data: Path, names: list[str], sizes: list[int]) -> None:
+    compile_kernels(data.with_name("small"), names)
+    for n in sizes:
+        write(data, n)
+        for name in names:
+            run = protect(data, METHODS[name], "--engine dask --workers 2", limit=3)
+            show(f"{name} {n:,}", "dask, 2 workers of 1.5 GB", run, f"{1e6 * run.cpu / n:.2f} CPU s per million records")
+            bytes_each = np.array(run.scratch) * 1e9 / (9 * n)
+            print(
+                f"    command and scheduler {run.driver:.2f} GB; scratch for each record and column: "
+                f"{bytes_each.max():.1f} bytes at most, {np.median(bytes_each):.1f} half of the time or less",
+                flush=True,
+            )
         shutil.rmtree(data)
 
 
@@ -383,13 +429,16 @@ if __name__ == "__main__":
         step(*numbers)
         sys.exit()
     chosen = numbers.pop(0) if what == "steps" and numbers else "noise"
-    given = [int(number.replace(",", "")) for number in numbers]
+    names = [one for one in numbers if one in METHODS]
+    given = [int(number.replace(",", "")) for number in numbers if number not in METHODS]
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         place = Path(folder) / "table"
         if what == "methods":
             methods(place, *(given or [5_000_000]))
         elif what == "growth":
             growth(place, given or [5_000_000, 50_000_000])
+        elif what == "long":
+            long(place, names or list(LONG), given or [10_000_000, 30_000_000])
         elif what == "capacity":
             capacity(place, given or [1_000_000, 5_000_000])
         elif what == "steps":

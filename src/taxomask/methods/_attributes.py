@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import SchemaError
 from ..microdata import Kind, Microdata
 from ..microdata.frames import Frame
+from ..records import Extent
 from .base import chosen
 
 __all__ = ["each", "is_short", "too_coarse", "treatable"]
@@ -33,20 +34,19 @@ def treatable(
     return names
 
 
-def too_coarse(data: Microdata, name: str) -> bool:
+def too_coarse(data: Microdata, name: str, extent: Extent) -> bool:
     """Whether moments of a column cannot be exact, as its values are rounded when they are written.
 
-    To whole days, to cents, or to the seven digits of short floats.
+    To whole days, to cents, or to the seven digits of short floats. ``extent`` is that of its numbers.
     """
-    grain, column = data.grain(name), data.continuous(name)
-    present = column.values[~column.missing]
-    if not len(present):
+    grain = data.grain(name)
+    if not extent.count:
         return False
     if is_short(data.frame, name):
-        grain = float(np.spacing(np.float32(np.abs(present).max())))
+        grain = float(np.spacing(np.float32(max(abs(extent.smallest), abs(extent.largest)))))
     grain = grain or float(np.finfo(np.float64).smallest_subnormal)
     with np.errstate(over="ignore"):
-        return bool(0 < np.ptp(present) < 1e7 * grain)
+        return bool(0 < np.subtract(extent.largest, extent.smallest) < 1e7 * grain)
 
 
 def is_short(frame: Frame, name: str) -> bool:

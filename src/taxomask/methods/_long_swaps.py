@@ -29,12 +29,14 @@ from .base import Masked, own_generators
 __all__ = [
     "cells_on",
     "each_swapped_on",
+    "numbered_on",
     "outline_on",
     "ranked_on",
     "swapped_along_on",
     "swapped_at_ends_on",
     "swapped_by_ranking_on",
     "swapped_within_on",
+    "told_on",
 ]
 
 Int = NDArray[np.int64]
@@ -186,14 +188,14 @@ def _exchanged_on(
     partner = engine.move(engine.move(order, partners, what=_EXCHANGING), order, n=n, fill=-1, what=_EXCHANGING)
     places = engine.each(_or_stay, [partner, range(n)], what=_EXCHANGING)
     after = engine.move(column, places, what=_EXCHANGING)
-    return after, _told_on(engine, column, after, len(order), moved, choices, k)
+    return after, told_on(engine, column, after, len(order), moved, choices, k)
 
 
 def _or_stay(partner: Int, rows: range) -> Int:
     return np.where(partner < 0, np.arange(rows.start, rows.stop), partner)
 
 
-def _told_on(
+def told_on(
     engine: Engine, before: Column, after: Column, known: int, moved: int, choices: Tally | None, k: int | None
 ) -> list[str]:
     """What to say about a swapped column; of numbers it is not counted how often each occurs."""
@@ -232,7 +234,7 @@ def swapped_at_ends_on(engine: Engine, column: Column, k: int, whole: bool, rng:
     if isinstance(column, ContinuousColumn):
         new = engine.each(_value_of, [new], np.append(outline.values, np.nan), what=_EXCHANGING)
     after = column.with_cells(new)
-    return after, _told_on(engine, column, after, m, moved, choices, k)
+    return after, told_on(engine, column, after, m, moved, choices, k)
 
 
 def _swapped_at_ends(column: Column, k: int, whole: bool, rng: np.random.Generator) -> Found:
@@ -307,12 +309,14 @@ def swapped_within_on(engine: Engine, column: Column, cells: Int, rng: np.random
 
 def cells_on(engine: Engine, columns: Sequence[Column], n: int) -> Int:
     """A number for each record, equal where the values of all columns are; all the same without columns."""
-    codes = [_numbered_on(engine, one) if isinstance(one, ContinuousColumn) else one.cells for one in columns]
+    codes = [numbered_on(engine, one) for one in columns]
     return combined_on(engine, codes or [engine.each(_one_cell, [range(n)], what=_RANKING)])
 
 
-def _numbered_on(engine: Engine, column: ContinuousColumn) -> Int:
+def numbered_on(engine: Engine, column: Column) -> NDArray[np.int32] | Int:
     """The number of each record's value, equal for equal ones; -1: no value."""
+    if not isinstance(column, ContinuousColumn):
+        return column.cells
     ranks = engine.each(_from_zero, [engine.rank(column.values, _RANKING)], len(column), what=_RANKING)
     numbers: Int = engine.each(_known, [column, ranks], what=_RANKING)
     return numbers

@@ -64,6 +64,17 @@ class Partition(ABC):
         """The same for columns with their generators."""
 
     @abstractmethod
+    def all(
+        self,
+        function: Callable[..., tuple[Column, ...]],
+        names: Sequence[str],
+        others: Sequence[Column],
+        rng: np.random.Generator,
+        what: str,
+    ) -> tuple[Column, ...]:
+        """The columns that a function makes of some columns together, and of others beside them, by the groups."""
+
+    @abstractmethod
     def with_moments_of(self, original: Column, averaged: Column) -> Column:
         """Averaged numbers moved and stretched to their original mean and variance, over the values that are there."""
 
@@ -92,6 +103,18 @@ class AtOnce(Partition):
     ) -> list[Any]:
         items = [(self.groups, self.data.columns[name], *common, *chance) for name, chance in chosen]
         return [together([found]) for found in self.engine.map(function, items, what)]
+
+    def all(
+        self,
+        function: Callable[..., tuple[Column, ...]],
+        names: Sequence[str],
+        others: Sequence[Column],
+        rng: np.random.Generator,
+        what: str,
+    ) -> tuple[Column, ...]:
+        columns = [*(self.data.columns[name] for name in names), *others]
+        found: tuple[Column, ...] = self.engine.run(function, self.groups, columns, rng, what=what)
+        return found
 
     def with_moments_of(self, original: Column, averaged: Column) -> Column:
         moved: Column = self.engine.run(stretched, original, averaged, what=_MOMENTS)
@@ -128,6 +151,17 @@ class InParts(Partition):
             made.append(self._back(found, what))
         return made
 
+    def all(
+        self,
+        function: Callable[..., tuple[Column, ...]],
+        names: Sequence[str],
+        others: Sequence[Column],
+        rng: np.random.Generator,
+        what: str,
+    ) -> tuple[Column, ...]:
+        rows = [self.inside, *(self.columns[name] for name in names), *(self.parts.brought(one) for one in others)]
+        return tuple(self._back(self.parts.each(_all_by_part, rows, function, what=what, rng=rng), what))
+
     def _back(self, found: Any, what: str) -> Any:
         """What was made part by part in the order of the table; of other things there are lists, which stay."""
         if isinstance(found, tuple):
@@ -140,6 +174,12 @@ class InParts(Partition):
 
 def _through(numbers: NDArray[np.int32], first: int) -> NDArray[np.int32]:
     return numbers + np.int32(first)
+
+
+def _all_by_part(numbers: NDArray[np.int32], *columns_and_how: Any) -> tuple[Column, ...]:
+    *columns, function, rng = columns_and_how
+    found: tuple[Column, ...] = function(Groups(numbers), columns, rng)
+    return found
 
 
 def _by_part(numbers: NDArray[np.int32], column: Column, function: Callable[..., Any], *more: Any) -> Any:

@@ -103,6 +103,33 @@ class Parts:
         order = engine.move(engine.each(_counting, [range(n)], n, what=_WHAT), places, what=_WHAT)
         return cls(engine, places, order, tuple(edges.tolist()))
 
+    @classmethod
+    def of_equal(
+        cls, engine: Engine, keys: NDArray[Any], least: int = 1, units: NDArray[Any] | None = None
+    ) -> Parts:
+        """Parts of about half a chunk in the order of some keys, none of them missing; equal keys are in one part.
+
+        Keys that more records share than a part has may be cut, into pieces of at least as many records as are wanted
+        (not where they are counted by ``units``, whose records are told). Each part has at least so many, if the table
+        has.
+        """
+        n, room = len(keys), max(engine.chunk // 2, least)
+        order = engine.order(keys, _WHAT)
+        places = engine.move(engine.each(_counting, [range(n)], n, what=_WHAT), order, what=_WHAT)
+        ordered = engine.move(keys, places, what=_WHAT)
+        edges = [0]
+        for place in range(room, n, room):
+            begin, end = (int(np.searchsorted(ordered, ordered[place], side)) for side in ("left", "right"))
+            cut = begin if begin > edges[-1] else place if units is None and end - place >= least else end
+            if edges[-1] + least <= cut <= n - least:
+                edges.append(cut)
+        parts = cls(engine, places, order, (*edges, n))
+        if units is None or least == 1:
+            return parts
+        enough = parts.each(_enough, [parts.brought(units)], least, what=_WHAT)
+        starts = np.flatnonzero(np.diff(_joined(np.array(enough, dtype=np.int64), 1), prepend=-1))
+        return cls(engine, places, order, (*(edges[start] for start in starts.tolist()), n))
+
     def brought(self, rows: R) -> R:
         """A column or an array part by part, in each part in the order of the table."""
         return self.engine.move(rows, self.places, what=_WHAT)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._support.spelling import in_order, listing, spell
 from ..errors import PlanError, SchemaError, did_you_mean
-from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.casting import is_temporal, number_in
 from ._ancestors import with_concepts
@@ -42,13 +42,11 @@ class Ruled(ABC):
         """How many cells of a released version of the column are not as the rules say."""
 
 
-def ruled(data: Microdata, name: str, rules: Rules, others: object = None) -> Ruled:
-    """The rules for a column of a table; an error if they contradict themselves, the column or each other.
+def ruled(column: Column, dtype: Any, rules: Rules, others: object = None) -> Ruled:
+    """The rules for a column that is held in a type; an error if they contradict themselves, the column or each other.
 
     ``others`` is what all other values become; None if they stay as they are.
     """
-    column = data.columns[name]
-    dtype = data.value_type(name)
     if isinstance(column, ContinuousColumn):
         return _Numbers(column, rules, others, dtype)
     if isinstance(column, TaxonomicColumn):

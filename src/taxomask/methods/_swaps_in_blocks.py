@@ -5,24 +5,27 @@ Each block is as a table by itself, with a generator of its own.
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..engines import Engine
-from ..microdata import CategoricalColumn, Kind, Microdata
+from ..microdata import CategoricalColumn, Column, Kind, Microdata
 from ..partition import median_cuts, members
 from ..records import RecordDistance
+from ._long_swaps import told_on
 from ._parts import Parts, distance_on
 from ._record_swaps import category_terms, record_terms, swap_records
-from ._swapping import Swaps
-from .base import Progress
+from ._swapping import Swaps, Tally, exchanged
+from .base import Masked, Progress
 
 if TYPE_CHECKING:
     from .rank_swapping import RankSwapping
 
-__all__ = ["swaps_in_blocks"]
+__all__ = ["swapped_in_parts", "swaps_in_blocks"]
 
 Rows = NDArray[np.int64]
 
@@ -30,25 +33,19 @@ Rows = NDArray[np.int64]
 def swaps_in_blocks(
     method: RankSwapping, engine: Engine, data: Microdata, rng: np.random.Generator
 ) -> tuple[list[list[Swaps]], int]:
-    """The swaps of each attribute in the blocks, or parts, that have any; and the size of the largest interval."""
-    found, k = (_in_blocks if data.n <= engine.chunk else _in_parts)(method, engine, data, rng)
-    return [[swaps[place] for swaps in found if swaps] for place in range(len(method._attributes(data)))], k
-
-
-def _in_blocks(
-    method: RankSwapping, engine: Engine, data: Microdata, rng: np.random.Generator
-) -> tuple[list[list[Swaps]], int]:
+    """The swaps of each attribute in the blocks that have any; and the size of the largest interval."""
     blocks = engine.run(_cut, method, data, what="cutting into blocks")
     items = [(method, *block, child) for block, child in zip(blocks, rng.spawn(len(blocks)), strict=True)]
     found = engine.map(_swap_block, items, "swapping", main=True)
-    return found, max(method._interval(len(rows)) for rows, _ in blocks)
+    each = [[swaps[place] for swaps in found if swaps] for place in range(len(method._attributes(data)))]
+    return each, max(method._interval(len(rows)) for rows, _ in blocks)
 
 
-def _in_parts(
-    method: RankSwapping, engine: Engine, data: Microdata, rng: np.random.Generator
-) -> tuple[list[list[Swaps]], int]:
+def swapped_in_parts(method: RankSwapping, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+    """A long table with values exchanged in the blocks of its parts; which pairs there were is not kept."""
     assert method.block_size is not None
-    columns = [data.columns[name] for name in method._attributes(data)]
+    names = method._attributes(data)
+    columns = [data.columns[name] for name in names]
     codes = [one for one in columns if isinstance(one, CategoricalColumn) and one.attribute.kind != Kind.ORDINAL]
     if len(codes) == len(columns):
         space = RecordDistance.from_terms(category_terms([one.part(0, 0) for one in codes]))
@@ -56,10 +53,19 @@ def _in_parts(
         space = distance_on(engine, columns)
     sample, each = rng.spawn(2)
     parts = Parts.cut(engine, columns, space, method.block_size, sample)
-    brought = [parts.order, *(parts.brought(column) for column in columns)]
-    items = engine.cut(brought, method, space, rng=each, edges=parts.edges)
-    found = engine.map(_swap_part, items, "swapping", main=True)
-    return [swaps for swaps, _ in found], max(k for _, k in found)
+    brought = [parts.brought(column) for column in columns]
+    *made, moved, choices, sizes = parts.each(_swap_part, brought, method, space, what="swapping", rng=each, main=True)
+    after = [parts.back(column, "exchanging") for column in made]
+    notes = []
+    for place, (before, column) in enumerate(zip(columns, after, strict=True)):
+        known = engine.fold(_known, add, [before], what="exchanging")
+        tally = reduce(Tally.with_, (one[place] for one in choices))
+        notes += told_on(engine, before, column, known, sum(one[place] for one in moved), tally, max(sizes))
+    return Masked(data.replace(dict(zip(names, after, strict=True))), notes=tuple(notes))
+
+
+def _known(column: Column) -> int:
+    return int((~column.missing).sum())
 
 
 def _cut(method: RankSwapping, data: Microdata) -> list[tuple[Rows, RecordDistance]]:
@@ -76,10 +82,12 @@ def _swap_block(method: RankSwapping, rows: Rows, space: RecordDistance, rng: np
     return [Swaps(rows[one.pairs], one.candidates) for one in swaps]
 
 
-def _swap_part(
-    positions: NDArray[Any], *columns_and_how: Any, progress: Progress | None = None
-) -> tuple[list[Swaps], int]:
-    """The swaps of each attribute in a part of a long table, and the size of the largest interval."""
+def _swap_part(*columns_and_how: Any, progress: Progress | None = None) -> tuple[Any, ...]:
+    """The columns of a part of a long table with their values exchanged block by block.
+
+    Then how many swaps of each attribute moved something, how many values each had to choose from, and the size of the
+    largest interval.
+    """
     *columns, method, space, rng = columns_and_how
     here = space.among(columns)
     blocks = members(median_cuts(here, method.block_size, far=False))
@@ -88,6 +96,9 @@ def _swap_part(
         found.append(_swap_block(method, rows, here.take(rows), child))
         if progress is not None:
             progress(len(found) / len(blocks))
-    each = [Swaps.together(some) for some in zip(*(swaps for swaps in found if swaps), strict=True)]
-    swaps = [Swaps(positions[one.pairs].astype(np.int64), one.candidates) for one in each]
-    return swaps, max(method._interval(len(rows)) for rows in blocks)
+    none = Swaps(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64))
+    each = [Swaps.together([none, *(swaps[place] for swaps in found if swaps)]) for place in range(len(columns))]
+    made = [exchanged(column, one.pairs) for column, one in zip(columns, each, strict=True)]
+    moved = [int((one.pairs[:, 0] != one.pairs[:, 1]).sum()) for one in each]
+    choices = [Tally.of(one.candidates[one.candidates > 0]) for one in each]
+    return *made, moved, choices, max(method._interval(len(rows)) for rows in blocks)

@@ -185,6 +185,10 @@ class Method(ShowsItsCall, ABC):
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         """What the method guarantees for this table."""
 
+    def promises_on(self, engine: Engine, data: Microdata) -> tuple[Promise, ...]:
+        """The same, wherever the table lies; methods that look at values for it do so in chunks."""
+        return self.promises(data)
+
     def protects(self, data: Microdata) -> tuple[str, ...]:
         """The columns of a table that the method replaces, in the order of the table."""
         names = set(self._attributes(data))

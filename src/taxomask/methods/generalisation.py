@@ -79,7 +79,7 @@ class Generalisation(Method):
         names = self._attributes(data)
         for name in names:
             if isinstance(data.columns[name], TaxonomicColumn):
-                known_to_first(data, name)
+                known_to_first(data.taxonomic(name))
         search = _Search([ladder(data.columns[name]) for name in names], people)
         while (suppressed := search.suppressed(self.k, self.suppression * data.n, rng)) is None:
             search.climb()

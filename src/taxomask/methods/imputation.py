@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -9,6 +9,7 @@ from annotated_types import Ge
 
 from .._support.one_thread import one_thread
 from .._support.parameters import Slider
+from ..engines import Engine
 from ..errors import DataError, PlanError, SchemaError
 from ..microdata import Column, Microdata, Role
 from ..microdata.alike import alike
@@ -112,6 +113,16 @@ class Imputation(Method):
         several = tables if self.copies > 1 else ()
         return Masked(tables[0], notes=_NOTES, copies=several, linked=self.synthesis == "partial")
 
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        """Several copies of a long table are made one after the other, each in a job that fits its own models."""
+        if self.copies == 1 or data.n <= engine.chunk:
+            return super().mask_on(engine, data, rng)
+        one = replace(self, copies=1)
+        items = [(one, data, child) for child in rng.spawn(self.copies)]
+        made = [engine.run(_made, *item, what=f"masking ({self.name})", main=True) for item in items]
+        tables = tuple(masked.data for masked in made)
+        return replace(made[0], copies=tables)
+
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         return (ObservedValues(self._attributes(data), keep_missing=self.synthesis == "partial"),)
 
@@ -165,6 +176,10 @@ class Imputation(Method):
                 f"{', '.join(both)} cannot be replaced and given at once.", hint="Name it in attributes or in given."
             )
         return tuple(dict.fromkeys(chosen(data, self.given, (), "attribute")))
+
+
+def _made(method: Imputation, data: Microdata, rng: np.random.Generator, progress: Progress | None) -> Masked:
+    return method.mask(data, rng, progress)
 
 
 _NOTES = (

@@ -6,12 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from ..engines import Engine
+from ..engines import Engine, Memory
 from ..errors import SchemaError
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..partition import Groups
+from ..records import Extent
 from ._attributes import too_coarse
 from ._grouped import Grouped
+from ._moments import extent_of
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
 from .base import Masked, Promise
 from .microaggregation import BlockSize, GroupSize
@@ -88,13 +90,13 @@ class MicroHybrid(Grouped):
             )
         names = self._attributes(data)
         grouping, moments, *each = rng.spawn(2 + len(names))
-        groups = self.grouping().groups_on(engine, data, grouping)
-        items = [(self, data.columns[name], groups, child) for name, child in zip(names, each, strict=True)]
-        masked = data.replace(dict(zip(names, engine.map(_replaced, items, "replacing"), strict=True)))
+        groups = self.grouping().partition_on(engine, data, grouping)
+        columns = dict(zip(names, groups.each(_replaced, names, self, what="replacing", rngs=each), strict=True))
         if self.synthesis == "moments":
-            numbers = [(data.columns[name], masked.columns[name]) for name in self._numbers(data)]
-            masked = masked.replace(engine.run(_rotated, numbers, groups, moments, what="keeping moments"))
-        return Masked(masked, groups, groups.notes)
+            numbers = self._numbers(data)
+            drawn = [columns[name] for name in numbers]
+            columns |= zip(numbers, groups.all(_rotated, numbers, drawn, moments, what="keeping moments"), strict=True)
+        return Masked(data.replace(columns), groups.together(), groups.notes)
 
     def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
         return self._numbers(data) if self.synthesis == "moments" else ()
@@ -108,11 +110,12 @@ class MicroHybrid(Grouped):
     def _numbers(self, data: Microdata) -> tuple[str, ...]:
         """The attributes whose moments can be kept."""
         names = [name for name in self._attributes(data) if data.schema[name].kind == Kind.CONTINUOUS]
-        return tuple(name for name in names if not too_coarse(data, name))
+        extents = {name: Memory().fold(extent_of, Extent.with_, [data.columns[name]], what="") for name in names}
+        return tuple(name for name in names if not too_coarse(data, name, extents[name]))
 
 
-def _replaced(method: MicroHybrid, column: Column, groups: Groups, rng: np.random.Generator) -> Column:
-    """Random values within the radius of the group."""
+def _replaced(groups: Groups, column: Column, method: MicroHybrid, rng: np.random.Generator) -> Column:
+    """Random values within the radius of the group; those of the part, where a long table is looked at in parts."""
     if isinstance(column, ContinuousColumn):
         return by_number(column, radii(column.values, groups), method.candidates, method.draw, rng)
     if isinstance(column, TaxonomicColumn) or column.attribute.kind == Kind.ORDINAL:
@@ -120,12 +123,10 @@ def _replaced(method: MicroHybrid, column: Column, groups: Groups, rng: np.rando
     return _from_group(column, groups, rng)
 
 
-def _rotated(
-    numbers: list[tuple[ContinuousColumn, ContinuousColumn]], groups: Groups, rng: np.random.Generator
-) -> dict[str, Column]:
-    """The masked numbers with the means and covariances of each group."""
-    new: dict[str, Column] = {after.attribute.name: after for _, after in numbers}
-    return rotated([before for before, _ in numbers], new, groups, rng)
+def _rotated(groups: Groups, columns: Sequence[Column], rng: np.random.Generator) -> tuple[Column, ...]:
+    """The masked numbers with the means and covariances of each group; of the columns the original ones come first."""
+    before, after = list(columns[: len(columns) // 2]), columns[len(columns) // 2 :]
+    return tuple(rotated(before, {one.attribute.name: one for one in after}, groups, rng).values())
 
 
 def _from_group(column: CategoricalColumn, groups: Groups, rng: np.random.Generator) -> CategoricalColumn:

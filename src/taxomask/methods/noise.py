@@ -2,22 +2,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from operator import add
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
 from .._support.parameters import Slider
-from ..engines import Engine
+from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
+from ..records import Extent
 from ._attributes import too_coarse, treatable
-from ._kept import MissingStays, released_column
+from ._kept import MissingStays, released_column, released_on
+from ._long_noise import complete, joint_on, moved_to_moments_on, root_of
+from ._moments import extent_of
 from .base import Check, Masked, Method, Progress, Promise, own_generators
 from .likelihood import CodeEvidence, Evidence, Likelihood, NumberEvidence, grid, same_presence, unchanged
-from .promises import half_units, moment_differences
+from .promises import Differences, half_units, moment_differences
 
 __all__ = ["KeptMoments", "Noise"]
 
@@ -81,7 +85,7 @@ class Noise(Method):
         noisy = numbers + self.amount * self._unit_noise(numbers, names, rng)
         for block in self._blocks(data):
             places = np.array([names.index(name) for name in block])
-            rows = np.flatnonzero(_complete(numbers[:, places]))
+            rows = np.flatnonzero(complete(numbers[:, places]))
             where = np.ix_(rows, places)
             noisy[where] = with_moments_of(numbers[where], noisy[where])
         with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
@@ -92,22 +96,54 @@ class Noise(Method):
         return Masked(data.replace(columns), notes=notes)
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
-        if self.correlated or self.keep_moments or data.n <= engine.chunk:
+        if data.n <= engine.chunk:
             return super().mask_on(engine, data, rng)
         names = self._attributes(data)
-        columns, notes = {}, []
-        for name, own in zip(names, own_generators(rng, len(names)), strict=True):
-            column = data.columns[name]
-            power, deviation = _spread(engine, column)
-            columns[name] = engine.each(
-                _noisy, [column], power, self.amount, deviation, what="masking", rng=own, main=True
-            )
-            if deviation == 0:
-                notes.append(f"{name}: does not vary, so no noise was added.")
-        return Masked(data.replace(columns), notes=tuple(notes))
+        columns = [data.columns[name] for name in names]
+        spreads = [_spread(engine, column) for column in columns]
+        powers = [power for power, _ in spreads]
+        noisy = self._noisy_on(engine, names, columns, spreads, rng)
+        for block in self._blocks_on(engine, data):
+            places = [names.index(name) for name in block]
+            before, after = [columns[place] for place in places], [noisy[place] for place in places]
+            moved = moved_to_moments_on(engine, before, after, [powers[place] for place in places])
+            for place, numbers in zip(places, moved, strict=True):
+                noisy[place] = numbers
+        masked = {
+            name: engine.each(_back, [column, numbers], power, what="masking")
+            for name, column, numbers, power in zip(names, columns, noisy, powers, strict=True)
+        }
+        still = [name for name, (_, deviation) in zip(names, spreads, strict=True) if deviation == 0]
+        notes = tuple(f"{name}: does not vary, so no noise was added." for name in still)
+        return Masked(data.replace(masked), notes=notes)
+
+    def _noisy_on(
+        self,
+        engine: Engine,
+        names: tuple[str, ...],
+        columns: list[Column],
+        spreads: list[tuple[int, float]],
+        rng: np.random.Generator,
+    ) -> list[Float]:
+        """The numbers of some columns with noise, brought below one by powers of two."""
+        if not self.correlated:
+            each = zip(columns, spreads, own_generators(rng, len(names)), strict=True)
+            return [
+                engine.each(_noisy, [column], power, self.amount, deviation, what="masking", rng=own, main=True)
+                for column, (power, deviation), own in each
+            ]
+        powers, deviations = (tuple(some) for some in zip(*spreads, strict=True))
+        joint = joint_on(engine, columns, powers, np.zeros(len(names)))
+        _check_for_correlations(joint.count, names)
+        unit = self.amount * np.array(deviations)
+        root = root_of(joint.correlations)[0]
+        return list(engine.each(_noisy_together, columns, powers, unit, root, what="masking", rng=rng, main=True))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
-        return (MissingStays(self._attributes(data)), *map(KeptMoments, self._blocks(data)))
+        return self.promises_on(Memory(), data)
+
+    def promises_on(self, engine: Engine, data: Microdata) -> tuple[Promise, ...]:
+        return (MissingStays(self._attributes(data)), *map(KeptMoments, self._blocks_on(engine, data)))
 
     def keeps_moments(self, data: Microdata) -> tuple[str, ...]:
         return self._attributes(data) if self.keep_moments else ()
@@ -138,7 +174,7 @@ class Noise(Method):
             return tuple(parts)
         if varying:
             numbers = below_one(np.column_stack([pairs[name][0].numbers() for name in varying]))[0]
-            correlations = _correlations(numbers[_complete(numbers)])
+            correlations = _correlations(numbers[complete(numbers)])
             parts += self._normal(original, {name: pairs[name] for name in varying}, correlations)
         return tuple(parts)
 
@@ -166,27 +202,26 @@ class Noise(Method):
         """Noise with the standard deviations of the attributes."""
         drawn = rng.standard_normal(numbers.shape)
         if self.correlated:
-            rows = _complete(numbers)
-            if rows.sum() < 2:
-                raise DataError(
-                    f"{rows.sum()} records have a value in all of {', '.join(names)}, too few for correlations.",
-                    hint="Leave out attributes with many missing values, or use correlated=False.",
-                )
-            drawn = np.einsum("ij,jk->ik", drawn, _root(_correlations(numbers[rows]))[0])
+            rows = complete(numbers)
+            _check_for_correlations(int(rows.sum()), names)
+            drawn = np.einsum("ij,jk->ik", drawn, root_of(_correlations(numbers[rows]))[0])
         return np.asarray(drawn * [_deviation(column) for column in numbers.T])
 
     def _blocks(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
+        return self._blocks_on(Memory(), data)
+
+    def _blocks_on(self, engine: Engine, data: Microdata) -> tuple[tuple[str, ...], ...]:
         """The attributes whose moments are kept: each by itself, or all together with their covariances."""
         if not self.keep_moments:
             return ()
         columns = {name: data.columns[name] for name in self._attributes(data)}
-        varying = [
-            name
+        extents = {
+            name: engine.fold(extent_of, Extent.with_, [column], what="adding up")
             for name, column in columns.items()
             if isinstance(column, ContinuousColumn)
-            and np.nanmin(column.values, initial=np.inf) < np.nanmax(column.values, initial=-np.inf)
-        ]
-        coarse = [name for name in varying if too_coarse(data, name)]
+        }
+        varying = [name for name, extent in extents.items() if extent.smallest < extent.largest]
+        coarse = [name for name in varying if too_coarse(data, name, extents[name])]
         if coarse:
             raise SchemaError(
                 f"the moments of {', '.join(coarse)} cannot be kept: their types round what is written.",
@@ -196,7 +231,7 @@ class Noise(Method):
             return ()
         blocks = (tuple(varying),) if self.correlated else tuple((name,) for name in varying)
         for block in blocks:
-            records = int(_complete(np.column_stack([columns[name].numbers() for name in block])).sum())
+            records = engine.fold(_how_many_complete, add, [columns[name] for name in block], what="adding up")
             if records < len(block) + 2:
                 raise DataError(
                     f"{records} records have a value in all of {', '.join(block)}, too few to keep moments and change "
@@ -219,18 +254,63 @@ class KeptMoments(Promise):
         before, powers = below_one(np.column_stack([original.columns[name].numbers() for name in self.attributes]))
         after = np.column_stack([released_column(released, original, name).numbers() for name in self.attributes])
         after = np.ldexp(after, -powers)
-        rows = _complete(before)
+        rows = complete(before)
         before, after = before[rows], after[rows]
-        unit = np.ptp(before, axis=0) + 1e-8 * np.abs(before).max(axis=0)  # decimal files do not keep every bit
-        unit[unit == 0] = 1.0
+        unit = _unit(before.min(axis=0), before.max(axis=0))
         middle, half = before.mean(axis=0), half_units(original, self.attributes) / unit
-        difference, holds = moment_differences((before - middle) / unit, (after - middle) / unit, half)
+        return self._checked(*moment_differences((before - middle) / unit, (after - middle) / unit, half))
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        if released.n != original.n:
+            return super().check_on(engine, original, released, masked)
+        before = [original.columns[name] for name in self.attributes]
+        after = [released_on(engine, released, original, name) for name in self.attributes]
+        powers = [_spread(engine, column)[0] for column in before]
+        low, high = engine.fold(_ends, _wider, before, powers, what="checking")
+        unit = _unit(low, high)
+        middle = joint_on(engine, before, powers, low).means + low
+        half = half_units(original, self.attributes) / unit
+        found = engine.fold(_differences, Differences.with_, [*before, *after], powers, middle, unit, what="checking")
+        return self._checked(*found.explained_by(half))
+
+    def _checked(self, difference: float, holds: bool) -> Check:
         what = "means and covariances" if len(self.attributes) > 1 else "mean and variance"
         return Check(
             f"the {what} of {', '.join(self.attributes)} are kept",
             holds,
             f"largest difference {difference:.1e} of the range",
         )
+
+
+def _unit(low: Float, high: Float) -> Float:
+    """The range of numbers, and a little of the largest: decimal files do not keep every bit."""
+    unit = high - low + 1e-8 * np.maximum(np.abs(low), np.abs(high))
+    return np.where(unit == 0, 1.0, unit)
+
+
+def _ends(*columns_and_powers: Any) -> tuple[Float, Float]:
+    """The smallest and the largest number of each column, brought below one, over complete records."""
+    *columns, powers = columns_and_powers
+    numbers = np.column_stack([np.ldexp(one.numbers(), -power) for one, power in zip(columns, powers, strict=True)])
+    numbers = numbers[complete(numbers)]
+    return numbers.min(axis=0, initial=np.inf), numbers.max(axis=0, initial=-np.inf)
+
+
+def _wider(one: tuple[Float, Float], other: tuple[Float, Float]) -> tuple[Float, Float]:
+    return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
+
+
+def _differences(*columns_and_how: Any) -> Differences:
+    """By how much the moments of complete records differ; of the columns the original ones come first."""
+    *columns, powers, middle, unit = columns_and_how
+    before, after = (
+        np.column_stack([np.ldexp(one.numbers(), -power) for one, power in zip(some, powers, strict=True)])
+        for some in (columns[: len(powers)], columns[len(powers) :])
+    )
+    rows = complete(before)
+    return Differences.of((before[rows] - middle) / unit, (after[rows] - middle) / unit)
 
 
 def below_one(numbers: Float) -> tuple[Float, NDArray[np.int64]]:
@@ -255,18 +335,10 @@ def with_moments_of(x: Float, y: Float) -> Float:
     a = (x - origin - middle) / scale
     b = (y - y.mean(axis=0)) / scale
     wanted, found = (np.einsum("ij,ik->jk", z, z) / len(z) for z in (a, b))
-    root, inverse = _root(found)
-    move = inverse @ _root(root @ wanted @ root)[0] @ inverse
+    root, inverse = root_of(found)
+    move = inverse @ root_of(root @ wanted @ root)[0] @ inverse
     moved = np.einsum("ij,jk->ik", b, move)
     return np.asarray(origin + (middle + (moved - moved.mean(axis=0)) * scale))
-
-
-def _root(matrix: Float) -> tuple[Float, Float]:
-    """The symmetric square root of a covariance matrix, and its inverse where there is one."""
-    values, vectors = np.linalg.eigh(matrix)
-    roots = np.sqrt(np.where(values > 1e-12 * values.max(), values, 0.0))
-    inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
-    return (vectors * roots) @ vectors.T, (vectors * inverse) @ vectors.T
 
 
 def _whitened(values: Float, covariance: Float) -> Float:
@@ -361,15 +433,36 @@ def _sum(one: tuple[int, float], two: tuple[int, float]) -> tuple[int, float]:
     return one[0] + two[0], one[1] + two[1]
 
 
-def _noisy(column: Column, power: int, amount: float, deviation: float, rng: np.random.Generator) -> Column:
-    """The numbers of a column, or the positions of its categories, with noise."""
+def _noisy(column: Column, power: int, amount: float, deviation: float, rng: np.random.Generator) -> Float:
+    """The numbers of a column, or the positions of its categories, brought below one and with noise."""
     noise = amount * (rng.standard_normal(len(column)) * deviation)
+    return np.asarray(np.ldexp(column.numbers(), -power) + noise)
+
+
+def _noisy_together(*columns_and_how: Any) -> tuple[Float, ...]:
+    """The same of several columns, whose noise is correlated."""
+    *columns, powers, unit, root, rng = columns_and_how
+    noise = np.einsum("ij,jk->ik", rng.standard_normal((len(columns[0]), len(columns))), root) * unit
+    each = zip(columns, powers, noise.T, strict=True)
+    return tuple(np.ldexp(column.numbers(), -power) + own for column, power, own in each)
+
+
+def _back(column: Column, noisy: Float, power: int) -> Column:
+    """A column with noisy numbers in their own size."""
     with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
-        return _written(column, np.ldexp(np.ldexp(column.numbers(), -power) + noise, power))
+        return _written(column, np.ldexp(noisy, power))
 
 
-def _complete(numbers: Float) -> NDArray[np.bool_]:
-    return np.asarray(~np.isnan(numbers).any(axis=1))
+def _how_many_complete(*columns: Column) -> int:
+    return int(complete(np.column_stack([column.numbers() for column in columns])).sum())
+
+
+def _check_for_correlations(records: int, names: tuple[str, ...]) -> None:
+    if records < 2:
+        raise DataError(
+            f"{records} records have a value in all of {', '.join(names)}, too few for correlations.",
+            hint="Leave out attributes with many missing values, or use correlated=False.",
+        )
 
 
 def _written(column: Column, values: Float) -> Column:

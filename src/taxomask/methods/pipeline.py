@@ -84,7 +84,7 @@ class Pipeline(Method):
         steps: list[_Step] = []
         current = data
         for place, (method, child) in enumerate(zip(methods, rng.spawn(len(methods)), strict=True)):
-            promises = method.promises(current)
+            promises = method.promises_on(engine, current)
             masked = method.mask_on(engine.part(place / len(methods), (place + 1) / len(methods)), current, child)
             if masked.copies and place + 1 < len(methods):
                 raise PlanError(

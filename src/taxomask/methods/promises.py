@@ -28,6 +28,7 @@ from ._runs import Runs, combined_on, runs_of
 from .base import Check, Limits, Masked, Promise
 
 __all__ = [
+    "Differences",
     "ExactMoments",
     "KAnonymity",
     "LDiversity",
@@ -230,12 +231,40 @@ def half_units(data: Microdata, names: tuple[str, ...]) -> NDArray[np.float64]:
 def moment_differences(x: NDArray[np.float64], y: NDArray[np.float64], half: NDArray[np.float64]) -> tuple[float, bool]:
     """The largest difference of means and covariances, and whether numbers moved by up to ``half`` explain it all."""
     middle = x.mean(axis=0)
-    x, y = x - middle, y - middle
-    means, products = np.abs(y.mean(axis=0)), np.abs(y.T @ y - x.T @ x) / len(x)
-    one_moved = np.outer(half, np.abs(y).mean(axis=0) + half)
-    explained = one_moved + one_moved.T + np.outer(half, half)
-    holds = bool((means <= half + 1e-7).all() and (products <= explained + 1e-7).all())
-    return float(np.max([means.max(), products.max()])), holds
+    return Differences.of(x - middle, y - middle).explained_by(half)
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Sums over records of numbers that are counted from their original means: how they differ from those before."""
+
+    count: int
+    totals: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    products: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> Differences:
+        """Of numbers before and after."""
+        return cls(len(x), y.sum(axis=0), np.abs(y).sum(axis=0), y.T @ y - x.T @ x)
+
+    def with_(self, other: Differences) -> Differences:
+        """Of both parts."""
+        return Differences(
+            self.count + other.count,
+            self.totals + other.totals,
+            self.sizes + other.sizes,
+            self.products + other.products,
+        )
+
+    def explained_by(self, half: NDArray[np.float64]) -> tuple[float, bool]:
+        """The largest difference of means and covariances, and whether numbers moved by up to ``half`` explain it."""
+        n = max(self.count, 1)
+        means, products = np.abs(self.totals / n), np.abs(self.products) / n
+        one_moved = np.outer(half, self.sizes / n + half)
+        explained = one_moved + one_moved.T + np.outer(half, half)
+        holds = bool((means <= half + 1e-7).all() and (products <= explained + 1e-7).all())
+        return float(np.max([means.max(), products.max()])), holds
 
 
 @dataclass(frozen=True)

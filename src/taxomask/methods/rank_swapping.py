@@ -14,7 +14,7 @@ from ._column_swaps import swap_at_ends, swap_by_ranking
 from ._long_swaps import each_swapped_on, swapped_at_ends_on, swapped_by_ranking_on
 from ._record_swaps import record_terms, swap_records
 from ._swapping import IntervalShare, IntervalSize, Swaps, check_interval, interval_size, swapped
-from ._swaps_in_blocks import swaps_in_blocks
+from ._swaps_in_blocks import swapped_in_parts, swaps_in_blocks
 from .base import Masked, Method, Progress, Promise
 from .promises import Permutation
 
@@ -120,6 +120,8 @@ class RankSwapping(Method):
             swap = lambda engine, column, rng: one(engine, column, k, whole, rng)  # noqa: E731
             return each_swapped_on(engine, data, self._attributes(data), swap, rng)
         interval_size(self.k, self.p, data.n)
+        if data.n > engine.chunk:
+            return swapped_in_parts(self, engine, data, rng)
         names = self._attributes(data)
         found, k = swaps_in_blocks(cut, engine, data, rng)
         made = engine.map(_exchanged, [(data, *one, k) for one in zip(names, found, strict=True)], "exchanging")

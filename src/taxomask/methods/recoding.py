@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -9,12 +10,14 @@ from annotated_types import Ge
 
 from .._support.parameters import Slider
 from .._support.spelling import listing, spell
+from ..engines import Engine, Memory
 from ..errors import DataError, PlanError, did_you_mean
-from ..microdata import Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata import Column, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.frames import Frame
 from ._ancestors import cut, with_concepts
 from ._attributes import each, treatable
+from ._by_value import changed_on, different_on
 from ._kept import MissingStays, released_column
 from ._rules import Rules, ruled
 from .base import Check, Masked, Method, Progress, Promise
@@ -92,15 +95,26 @@ class Recoding(Method):
                 raise PlanError(f"others names {name!r}, for which there are no rules.", hint=did_you_mean(name, rules))
 
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
+        return self.mask_on(Memory().telling(progress), data, rng)
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        """Categories are recoded once, and looked up for the records of every chunk."""
         columns: dict[str, Column] = {}
+        notes = []
+        for name, recoded in self._recoded(data):
+            before = data.columns[name]
+            columns[name] = changed_on(engine, before, recoded, "recoding")
+            what = "codes" if isinstance(before, TaxonomicColumn) else "values"
+            became = [different_on(engine, one, "recoding") for one in (before, columns[name])]
+            notes.append(f"{name}: {became[0]:,} different {what} became {became[1]:,}.")
+        return Masked(data.replace(columns), notes=tuple(notes))
+
+    def _recoded(self, data: Microdata) -> Iterator[tuple[str, Callable[[Column], Column]]]:
+        """What is done with the column of each attribute."""
         for name, level in self._levels(data).items():
-            column = known_to_first(data, name)
-            columns[name] = with_concepts(column, cut(column.scopes[0].taxonomy, column.positions, level)).compact()
+            yield name, partial(_at_level, level=level)
         for name, rules in self._rules(data).items():
-            columns[name] = ruled(data, name, rules, self._other(name)).recoded()
-        return Masked(
-            data.replace(columns), notes=tuple(_note(data.columns[name], one) for name, one in columns.items())
-        )
+            yield name, partial(_by_rules, dtype=data.value_type(name), rules=rules, others=self._other(name))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         levels, rules = self._levels(data), self._rules(data)
@@ -135,15 +149,13 @@ class Recoding(Method):
         return (self.others or {}).get(name)
 
 
-def _note(before: Column, after: Column) -> str:
-    what = "codes" if isinstance(before, TaxonomicColumn) else "values"
-    return f"{before.attribute.name}: {_different(before):,} different {what} became {_different(after):,}."
+def _at_level(column: TaxonomicColumn, level: int) -> Column:
+    known = known_to_first(column)
+    return with_concepts(known, cut(known.scopes[0].taxonomy, known.positions, level)).compact()
 
 
-def _different(column: Column) -> int:
-    if isinstance(column, ContinuousColumn):
-        return len(np.unique(column.values[~column.missing]))
-    return int(np.count_nonzero(column.counts))
+def _by_rules(column: Column, dtype: Any, rules: Rules, others: Any) -> Column:
+    return ruled(column, dtype, rules, others).recoded()
 
 
 @dataclass(frozen=True)
@@ -155,7 +167,8 @@ class ByRules(Promise):
     others: Any = None
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        rules = ruled(original, self.attribute, self.rules, self.others)
+        before, dtype = original.columns[self.attribute], original.value_type(self.attribute)
+        rules = ruled(before, dtype, self.rules, self.others)
         broken = rules.broken(released_column(released, original, self.attribute))
         made = ", ".join(map(spell, self.rules))
         rest = "are as they were" if self.others is None else f"are {spell(self.others)}"
@@ -190,14 +203,14 @@ class AboveLevel(Promise):
         )
 
 
-def known_to_first(data: Microdata, name: str) -> TaxonomicColumn:
-    """A taxonomic column whose values the first of its taxonomies knows."""
-    column = data.taxonomic(name)
+def known_to_first(column: TaxonomicColumn) -> TaxonomicColumn:
+    """The column, whose values the first of its taxonomies must know."""
     unknown = np.flatnonzero((column.positions < 0) & (column.counts > 0))
     if len(unknown):
         value, taxonomy = column.categories[unknown[0]], column.attribute.taxonomies[0][0].name
         raise DataError(
-            f"column {name!r}: {len(unknown)} values, such as {value!r}, are not in {taxonomy}, the first taxonomy.",
+            f"column {column.attribute.name!r}: {len(unknown)} values, such as {value!r}, are not in {taxonomy}, the "
+            "first taxonomy.",
             hint="Only values of the first taxonomy can be generalised: put the one that knows all values first.",
         )
     return column

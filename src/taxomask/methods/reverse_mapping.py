@@ -100,10 +100,10 @@ class ReverseMapping(Method):
             pairs = [(data.columns[name], copy.columns[name]) for name in names]
             children = after.spawn(len(names))
             items = [(*pair, inner.linked, child) for pair, child in zip(pairs, children, strict=True)]
-            if data.n <= engine.chunk or not inner.linked:
+            if data.n <= engine.chunk or not inner.linked:  # of new people no order is that of the table
                 found = engine.map(_mapped_back, items, "mapping back")
             else:
-                found = [_mapped_back_on(engine, *item) for item in items]
+                found = [_mapped_back_on(engine, *pair, own) for pair, own in zip(pairs, children, strict=True)]
             copies.append(copy.replace(dict(zip(names, (column for column, _ in found), strict=True))))
             if not number:
                 notes += [note for _, some in found for note in some]
@@ -170,13 +170,10 @@ def _mapped_back(original: Column, inner: Column, linked: bool, rng: np.random.G
 
 
 def _mapped_back_on(
-    engine: Engine, original: Column, inner: Column, linked: bool, rng: np.random.Generator
+    engine: Engine, original: Column, inner: Column, rng: np.random.Generator
 ) -> tuple[Column, list[str]]:
-    """The same of a long column, in chunks; in one job where the inner method left values out, to mix these in."""
+    """The same of a long column, in chunks."""
     missing, masked_out = engine.fold(_gone, np.add, [original, inner], what="mapping back").tolist()
-    if masked_out:
-        found: tuple[Column, list[str]] = engine.run(_mapped_back, original, inner, linked, rng, what="mapping back")
-        return found
     if isinstance(original, CategoricalColumn) and isinstance(inner, CategoricalColumn):
         before, after = (one.outline(engine.count(one)) for one in (original, inner))
         ranks = np.append(masked_ranks(after, before), np.int32(-1))
@@ -184,7 +181,44 @@ def _mapped_back_on(
     else:
         keys = engine.each(_numbers_of, [original, inner], what="mapping back")
     order = random_order_on(engine, keys, rng, "mapping back")
+    if masked_out:
+        ties, places = rng.spawn(2)
+        keys = engine.each(_left_out, [original, inner], what="mapping back")
+        order = _mixed_on(engine, order, random_order_on(engine, keys, ties, "mapping back"), places)
     return put_back(engine, original, order), _notes(original.attribute.name, missing, masked_out)
+
+
+def _left_out(original: Column, inner: Column) -> NDArray[np.int32]:
+    """0 for values that only the inner method left out; all others are missing."""
+    return np.where(inner.missing & ~original.missing, np.int32(0), np.int32(-1))
+
+
+def _mixed_on(
+    engine: Engine, order: NDArray[np.int64], others: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Rows in their order with others at random places between them, all choices of places being as likely."""
+    how_many, which = rng.spawn(2)
+    n = len(order) + len(others)
+    lengths = [stop - start for start, stop in engine.parts(n)]
+    new = how_many.multivariate_hypergeometric(lengths, len(others), method="marginals")
+    ends = [np.concatenate([[0], np.cumsum(some)]) for some in (np.array(lengths) - new, new)]
+    own = [
+        tuple(rows[end[at] : end[at + 1]] for rows, end in zip((order, others), ends, strict=True))
+        for at in range(len(new))
+    ]
+    mixed: NDArray[np.int64] = engine.each(_mixed, [range(n)], what="mapping back", rng=which, own=own)
+    return mixed
+
+
+def _mixed(
+    rows: range, rng: np.random.Generator, own: tuple[NDArray[np.int64], NDArray[np.int64]]
+) -> NDArray[np.int64]:
+    order, others = own
+    places = np.zeros(len(rows), dtype=np.bool_)
+    places[rng.permutation(len(rows))[: len(others)]] = True
+    mixed = np.empty(len(rows), dtype=np.int64)
+    mixed[places], mixed[~places] = others, order
+    return mixed
 
 
 def _gone(original: Column, inner: Column) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from operator import add
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from ..microdata.frames import Frame
 from ..microdata.resolution import Resolution, decimals_of
 from ._attributes import each, is_short
 from ._kept import MissingStays, released_column, released_on
-from .base import Check, Masked, Method, Progress, Promise
+from .base import Check, Masked, Method, Progress, Promise, own_generators
 
 __all__ = ["KeptTotal", "Multiples", "Rounding"]
 
@@ -73,17 +74,17 @@ class Rounding(Method):
         return Masked(data.replace(columns))
 
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
-        if self.random or data.n <= engine.chunk:  # to keep the total, all numbers are looked at together
+        if data.n <= engine.chunk:
             return super().mask_on(engine, data, rng)
         bases = self._bases(data)
-        return Masked(
-            data.replace(
-                {
-                    name: engine.each(_rounded, [data.columns[name]], base, what="rounding", main=True)
-                    for name, base in bases.items()
-                }
-            )
-        )
+        columns = {}
+        for (name, base), own in zip(bases.items(), own_generators(rng, len(bases)), strict=True):
+            column = data.columns[name]
+            if self.random:
+                columns[name] = _up_or_down_on(engine, column, base, own)
+            else:
+                columns[name] = engine.each(_rounded, [column], base, what="rounding", main=True)
+        return Masked(data.replace(columns))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         bases = self._bases(data)
@@ -146,16 +147,30 @@ class KeptTotal(Promise):
     base: float
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        before = original.columns[self.attribute].numbers()
-        after = released_column(released, original, self.attribute).numbers()
-        bits = 1e-6 if is_short(released, self.attribute) else 1e-12
-        slack = float(np.nansum(bits * np.abs(before)))  # of adding up
-        difference = abs(float(np.nansum(after - before)))
+        both = original.columns[self.attribute], released_column(released, original, self.attribute)
+        return self._checked(_totals(*both), short=is_short(released, self.attribute))
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        both = [original.columns[self.attribute], released_on(engine, released, original, self.attribute)]
+        totals = engine.fold(_totals, add, both, what="checking")
+        return self._checked(totals, short=is_short(released, self.attribute))
+
+    def _checked(self, totals: Float, short: bool) -> Check:
+        change, size = totals.tolist()
+        slack = (1e-6 if short else 1e-12) * size  # of adding up
         return Check(
             f"the total of {self.attribute} changes by less than {self.base:g}",
-            bool(difference <= self.base + slack),
-            f"by {difference:g}",
+            bool(abs(change) <= self.base + slack),
+            f"by {abs(change):g}",
         )
+
+
+def _totals(before: Column, after: Column) -> Float:
+    """By how much the total differs, and the total of the sizes."""
+    x, y = before.numbers(), after.numbers()
+    return np.array([np.nansum(y - x), np.nansum(np.abs(x))])
 
 
 def _rounded(column: ContinuousColumn, base: float, rng: np.random.Generator | None = None) -> ContinuousColumn:
@@ -164,6 +179,11 @@ def _rounded(column: ContinuousColumn, base: float, rng: np.random.Generator | N
     if rng is not None:
         present = rng.permutation(np.flatnonzero(~column.missing))
         times[present] = _up_or_down(times[present], rng)
+    return _multiples(column, times, base)
+
+
+def _multiples(column: ContinuousColumn, times: Float, base: float) -> ContinuousColumn:
+    """Numbers that are so many times a base; those that are too large for it stay as they are."""
     rounded = _times(np.rint(times), base)
     return column.with_values(np.where(np.abs(times) < _FINE, rounded, column.values))
 
@@ -180,6 +200,36 @@ def _in_bases(values: Float, base: float) -> Float:
     """How many bases each number has; ± ``_FINE`` for one of which neighbours lie further apart than a base."""
     with np.errstate(over="ignore"):
         return np.clip(values / base, -_FINE, _FINE)
+
+
+def _up_or_down_on(engine: Engine, column: Column, base: float, rng: np.random.Generator) -> ContinuousColumn:
+    """The same of a long column: the sum of the fractions goes on from chunk to chunk."""
+    start, each = rng.spawn(2)
+    fractions = engine.map(_fraction, engine.cut([column], base), "rounding")
+    reached = list(accumulate(fractions, initial=float(start.random())))
+    ends = list(pairwise(reached))
+    rounded: ContinuousColumn = engine.each(
+        _up_or_down_between, [column], base, what="rounding", rng=each, own=ends, main=True
+    )
+    return rounded
+
+
+def _fraction(column: Column, base: float) -> float:
+    times = _in_bases(_present(column), base)
+    return float((times - np.floor(times)).sum())
+
+
+def _up_or_down_between(
+    column: ContinuousColumn, base: float, rng: np.random.Generator, ends: tuple[float, float]
+) -> ContinuousColumn:
+    """A chunk rounded up as often as whole numbers are passed from one sum of fractions to another."""
+    times = _in_bases(column.values, base)
+    present = rng.permutation(np.flatnonzero(~column.missing))
+    some = times[present]
+    sums = np.minimum(ends[0] + np.cumsum(some - np.floor(some)), ends[1])
+    sums[-1:] = ends[1]  # whatever rounding does, the next chunk goes on from here
+    times[present] = np.floor(some) + np.diff(np.floor(np.concatenate([ends[:1], sums])))
+    return _multiples(column, times, base)
 
 
 def _up_or_down(times: Float, rng: np.random.Generator) -> Float:

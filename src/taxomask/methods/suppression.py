@@ -3,18 +3,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines import Engine
 from ..errors import PlanError
-from ..microdata import Microdata
+from ..microdata import Column, Microdata
 from ..microdata.class_risk import class_risk, survey_weights
 from ..microdata.combinations import numbered
 from ..microdata.people import class_owners
+from ..partition import several
 from ._at_risk import AtRisk, OnlyAtRisk, check_at_risk
+from ._by_value import different_on
 from ._classes import ClassSize, cells, check_k, emptied, some_people
 from ._kept import OriginalOrMissing, how_many
+from ._long_swaps import numbered_on
+from ._parts import Parts
+from ._runs import combined_on
 from .base import Masked, Method, Progress, Promise, chosen
 from .promises import KAnonymity
 
@@ -84,22 +91,49 @@ class Suppression(Method):
     def mask(self, data: Microdata, rng: np.random.Generator, progress: Progress | None = None) -> Masked:
         people = check_k(self.k, data)
         names = self._attributes(data)
-        pairs = [cells(data.columns[name]) for name in names]
-        table = np.column_stack([codes for codes, _ in pairs])
-        missing = np.array([count for _, count in pairs])
-        order = np.arange(len(names))[::-1]
-        if self.importance is None:
-            order = np.argsort([-len(np.unique(column)) for column in table.T], kind="stable")
+        columns = [data.columns[name] for name in names]
+        table, missing = _table(columns)
+        order = self._first_emptied([len(np.unique(column)) for column in table.T])
         if self.records is None:
             found = suppressed(table[:, order], missing[order], self.k, rng, people)
         else:
             found = _suppressed_at_risk(table[:, order], missing[order], self.k, self.records["risk"], data)
-        empty = (found == missing[order])[:, np.argsort(order)]
-        new = empty & (table != missing)
-        columns = {name: emptied(data.columns[name], empty[:, i]) for i, name in enumerate(names)}
-        each = ", ".join(f"{name} {int(new[:, i].sum()):,}" for i, name in enumerate(names))
-        note = f"{how_many(int(new.sum()), new.size)} cells suppressed: {each}."
-        return Masked(data.replace(columns), notes=(note,))
+        made, new = _without(columns, table, missing, found, order)
+        return self._masked(data, names, made, new)
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        """Long tables in parts in the order of the most important attributes; records that are alike are in one."""
+        if self.records is not None or data.n <= engine.chunk:
+            return super().mask_on(engine, data, rng)
+        check_k(self.k, data)
+        names = self._attributes(data)
+        columns = [data.columns[name] for name in names]
+        different = [
+            different_on(engine, one, "counting") + engine.fold(_any_missing, max, [one], what="counting")
+            for one in columns
+        ]
+        order = self._first_emptied(different)
+        keys = combined_on(engine, [numbered_on(engine, columns[place]) for place in order[::-1].tolist()])
+        parts = Parts.of_equal(engine, keys, self.k, several(data.units))
+        whose = [] if several(data.units) is None else [parts.brought(data.units)]
+        rows = [*(parts.brought(column) for column in columns), *whose]
+        *made, new = parts.each(
+            _suppressed_part, rows, len(columns), order, self.k, what="suppressing", rng=rng, main=True
+        )
+        made = [parts.back(column, "suppressing") for column in made]
+        return self._masked(data, names, made, np.sum(new, axis=0))
+
+    def _first_emptied(self, different: Sequence[int]) -> Int:
+        """The attributes, the least important first: by default those with the most different values."""
+        if self.importance is None:
+            return np.argsort(-np.array(different), kind="stable")
+        return np.arange(len(different))[::-1]
+
+    def _masked(self, data: Microdata, names: tuple[str, ...], made: Sequence[Column], new: Int) -> Masked:
+        """The table with cells emptied, so many of each attribute."""
+        each = ", ".join(f"{name} {count:,}" for name, count in zip(names, new.tolist(), strict=True))
+        note = f"{how_many(int(new.sum()), len(names) * data.n)} cells suppressed: {each}."
+        return Masked(data.replace(dict(zip(names, made, strict=True))), notes=(note,))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
         names = self._attributes(data)
@@ -112,6 +146,32 @@ class Suppression(Method):
         if len(set(names)) < len(names):
             raise PlanError("importance names an attribute twice.", hint="Name every attribute once.")
         return names
+
+
+def _table(columns: Sequence[Column]) -> tuple[Int, Int]:
+    """The number of each cell's value, and for each column the number that stands for a missing one."""
+    pairs = [cells(column) for column in columns]
+    return np.column_stack([codes for codes, _ in pairs]), np.array([count for _, count in pairs])
+
+
+def _without(columns: Sequence[Column], table: Int, missing: Int, found: Int, order: Int) -> tuple[list[Column], Int]:
+    """The columns without the cells that were found to be missing, in this order of columns; how many are new."""
+    empty = (found == missing[order])[:, np.argsort(order)]
+    made = [emptied(column, empty[:, place]) for place, column in enumerate(columns)]
+    return made, (empty & (table != missing)).sum(axis=0)
+
+
+def _suppressed_part(*columns_and_how: Any) -> tuple[Any, ...]:
+    """The columns of a part of a long table, and how many cells of each were emptied; see `suppressed`."""
+    *rows, width, order, k, rng = columns_and_how
+    columns, people = rows[:width], rows[width] if len(rows) > width else None
+    table, missing = _table(columns)
+    made, new = _without(columns, table, missing, suppressed(table[:, order], missing[order], k, rng, people), order)
+    return *made, new.tolist()
+
+
+def _any_missing(column: Column) -> int:
+    return int(column.missing.any())
 
 
 def suppressed(table: Int, missing: Int, k: int, rng: np.random.Generator, people: People | None = None) -> Int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._support.parameters import Slider
 from .._support.spelling import spell
+from ..engines import Engine, Memory
 from ..errors import PlanError, SchemaError, did_you_mean
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.casting import held
@@ -73,20 +74,25 @@ class TopBottomCoding(Method):
         columns: dict[str, Column] = {}
         notes = []
         aimed = _aimed(data, self._risk)
-        for name, (low, high) in self._limits(data).items():
-            column = data.columns[name]
-            values = column.numbers()
-            above, below = int((aimed & (values > high)).sum()), int((aimed & (values < low)).sum())
-            notes.append(f"{name}: {above:,} values set to the upper limit, {below:,} to the lower one.")
-            cut = np.where(aimed, np.clip(values, low, high), values)
-            if isinstance(column, ContinuousColumn):
-                columns[name] = column.with_values(cut)
-            else:
-                columns[name] = column.with_codes(np.where(column.missing, -1, cut))
+        for name, limits in self._limits(Memory(), data).items():
+            columns[name], above, below = _coded(data.columns[name], *limits, aimed)
+            notes.append(_note(name, above, below))
+        return Masked(data.replace(columns), notes=tuple(notes))
+
+    def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
+        if self.records is not None or data.n <= engine.chunk:
+            return super().mask_on(engine, data, rng)
+        columns, notes = {}, []
+        for name, limits in self._limits(engine, data).items():
+            columns[name], above, below = engine.each(_coded, [data.columns[name]], *limits, what="cutting", main=True)
+            notes.append(_note(name, sum(above), sum(below)))
         return Masked(data.replace(columns), notes=tuple(notes))
 
     def promises(self, data: Microdata) -> tuple[Promise, ...]:
-        limits, risk, known = self._limits(data), self._risk, data.schema.quasi_identifiers
+        return self.promises_on(Memory(), data)
+
+    def promises_on(self, engine: Engine, data: Microdata) -> tuple[Promise, ...]:
+        limits, risk, known = self._limits(engine, data), self._risk, data.schema.quasi_identifiers
         only = () if risk is None else (OnlyAtRisk(risk, known, tuple(limits)),)
         bounds = (Bounds(name, low, high, risk, self._chosen(name)) for name, (low, high) in limits.items())
         return *only, MissingStays(tuple(limits)), *bounds
@@ -100,21 +106,21 @@ class TopBottomCoding(Method):
         return all(limit is None or (isinstance(limit, Mapping) and name in limit) for limit in (self.top, self.bottom))
 
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
-        return tuple(self._limits(data))
-
-    def _limits(self, data: Microdata) -> dict[str, tuple[float, float]]:
-        """The lower and the upper limit of each attribute; positions of ordered categories."""
         kinds = (Kind.CONTINUOUS, Kind.ORDINAL)
         named = [name for limit in (self.top, self.bottom) if isinstance(limit, Mapping) for name in limit]
         general = any(limit is not None and not isinstance(limit, Mapping) for limit in (self.top, self.bottom))
         names = treatable(data, None, kinds, self.name) if general else ()
         if named or not general:
             names += treatable(data, named, kinds, self.name)
+        return tuple(dict.fromkeys(names))
+
+    def _limits(self, engine: Engine, data: Microdata) -> dict[str, tuple[float, float]]:
+        """The lower and the upper limit of each attribute; positions of ordered categories."""
         out = {}
-        for name in dict.fromkeys(names):
+        for name in self._attributes(data):
             column = data.columns[name]
-            low = -_limit("bottom", self.bottom, column, sign=-1)
-            high = _limit("top", self.top, column, sign=1)
+            low = -_limit(engine, "bottom", self.bottom, column, sign=-1)
+            high = _limit(engine, "top", self.top, column, sign=1)
             if isinstance(column, ContinuousColumn):
                 low, high = (held(limit, data.frame.arrow_type(name)) for limit in (low, high))
             if low > high:
@@ -167,19 +173,34 @@ def _aimed(data: Microdata, risk: float | None) -> NDArray[np.bool_]:
     return np.ones(data.n, dtype=np.bool_) if risk is None else at_risk(data, data.schema.quasi_identifiers, risk)
 
 
-def _limit(which: str, limit: Limit, column: Column, sign: int) -> float:
+def _coded(column: Column, low: float, high: float, aimed: NDArray[np.bool_] | bool = True) -> tuple[Column, int, int]:
+    """A column whose values lie between two limits, and how many were above and below; of some records, or of all."""
+    values = column.numbers()
+    above, below = int((aimed & (values > high)).sum()), int((aimed & (values < low)).sum())
+    cut = np.where(aimed, np.clip(values, low, high), values)
+    if isinstance(column, ContinuousColumn):
+        return column.with_values(cut), above, below
+    return column.with_codes(np.where(column.missing, -1, cut)), above, below
+
+
+def _note(name: str, above: int, below: int) -> str:
+    return f"{name}: {above:,} values set to the upper limit, {below:,} to the lower one."
+
+
+def _limit(engine: Engine, which: str, limit: Limit, column: Column, sign: int) -> float:
     """The limit of a column times its sign, so that both ends are the upper one; infinite if there is none."""
     name = column.attribute.name
     if limit is None or (isinstance(limit, Mapping) and name not in limit):
         return np.inf
     if isinstance(limit, Mapping):
         return sign * _position(which, limit[name], column)
-    values = column.numbers()
-    present = np.sort(sign * values[~np.isnan(values)])
-    if not len(present):
+    present = engine.sort(column.cells, "sorting")
+    n = len(present)
+    if not n:
         return np.inf
     share = limit if sign > 0 else 100 - limit
-    return float(np.percentile(present, share, method="inverted_cdf"))
+    place = max(int(np.ceil(n * (share / 100) - 1)), 0)  # the first with at least this share of values up to it
+    return sign * float(present[place if sign > 0 else n - 1 - place])
 
 
 def _position(which: str, limit: object, column: Column) -> float:

@@ -91,7 +91,7 @@ def protect_on(
     method.check_parameters()
     draws = draws_of(engine, data, method, seed)
     terms = terms or Terms()
-    promises = method.promises(data)
+    promises = method.promises_on(engine, data)
     masked = rounded(engine, data, method.mask_on(engine, data, generator(draws, "masking")), method, promises)
     audit = {
         "method": method.name,
