@@ -293,7 +293,9 @@ def long(data: Path, names: list[str], sizes: list[int]) -> None:
         write(data, n)
         for name in names:
             run = protect(data, METHODS[name], "--engine dask --workers 2", limit=3)
-            show(f"{name} {n:,}", "dask, 2 workers of 1.5 GB", run, f"{1e6 * run.cpu / n:.2f} CPU s per million records")
+            show(
+                f"{name} {n:,}", "dask, 2 workers of 1.5 GB", run, f"{1e6 * run.cpu / n:.2f} CPU s per million records"
+            )
             bytes_each = np.array(run.scratch) * 1e9 / (9 * n)
             print(
                 f"    command and scheduler {run.driver:.2f} GB; scratch for each record and column: "

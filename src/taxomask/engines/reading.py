@@ -67,6 +67,7 @@ def read_coded(
         )
     )
     if not beside:
+        engine.scratch.expect(frame.n, len(frame.names))
         engine.scratch.introduce(schema)
     described = [one for one in schema.values() if one.kind is not None and one.role != Role.IDENTIFIER]
     coded = coded_on(engine, given.frame(source), described)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+import mmap
 import os
 import pickle
 import secrets
@@ -37,6 +38,8 @@ LARGE = 1 << 16  # bytes from which on an array is kept in a file
 _SMALL = 1 << 10  # bytes from which on an array that lies in a file already is passed on by its place
 BATCH = 1 << 16  # rows of a table that are read at once
 _SCRATCH = "scratch"
+_EXPECTED = "expected"
+_ROOM = 16  # bytes for each record and column, where most lies here: docs/engines.md
 _MANY = 1000  # categories from which on they are kept in a file
 _ALIGNED = 64  # bytes, for kernels that load several numbers at once
 _MAPS = 1000  # parts of files that one call maps by themselves
@@ -171,6 +174,28 @@ class Scratch:
             finally:
                 part.unlink(missing_ok=True)
 
+    def expect(self, records: int, columns: int) -> None:
+        """Say how large the table is; an error if there is surely too little room for what will lie here.
+
+        That is known to be some 16 bytes for each record and column at the most, and not less than half of it.
+        """
+        room, free = _ROOM * records * columns, shutil.disk_usage(self.folder).free
+        if 2 * free < room:
+            raise EngineError(
+                f"{self.folder.parent} has too little room for the intermediate files: about {_in_gb(room)} are "
+                f"needed, and {_in_gb(free)} are free.",
+                hint="Nothing was done yet. Make room, or choose another folder with 'engine: {scratch: …}'.",
+            )
+        with self.writing(_EXPECTED) as part:
+            part.write_text(_in_gb(room), encoding="utf-8")
+
+    def _expected(self) -> str:
+        """What the table will need, if that is known; workers are told by a file."""
+        try:
+            return f" A table of this size needs about {self.path(_EXPECTED).read_text(encoding='utf-8')}."
+        except OSError:
+            return ""
+
     @contextmanager
     def _making(self, path: Path) -> Iterator[None]:
         """The folder of a file that is being written; an error of ours if the disk refuses."""
@@ -181,7 +206,7 @@ class Scratch:
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else f"{error} (perhaps the disk is full)"
             raise EngineError(
-                f"the intermediate file {path} cannot be written: {reason}.",
+                f"the intermediate file {path} cannot be written: {reason}.{self._expected()}",
                 hint="Nothing was released. Make room, or choose another folder with 'engine: {scratch: …}'.",
             ) from None
 
@@ -288,8 +313,9 @@ class Scratch:
         with _guard:
             found = self._tables.get(name)
             if found is None:
-                file = pa.py_buffer(self.content(name))
-                found = pa.ipc.open_file(pa.BufferReader(file)).read_all()
+                file: Any = self.mapped(name)
+                found = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(self.content(name)))).read_all()
+                file.base.madvise(mmap.MADV_DONTNEED)  # of most tables nothing but their name is needed here
                 self._tables[name] = found
             return found
 
@@ -500,6 +526,10 @@ class _File:
                 writer.write_table(table.unify_dictionaries(), max_chunksize=BATCH)
             self._tables[id(table)] = table, name
         return self._tables[id(table)][1]
+
+
+def _in_gb(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{size / 1e6:,.1f} MB"
 
 
 def _damaged(path: Path) -> EngineError:

@@ -6,13 +6,13 @@ Where values are missing, averages have another mean: a missing cell is filled, 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..engines import Engine
 from ..microdata import Column, ContinuousColumn
 from ..records import Extent, Spread
-from .promises import binary_scale
 
-__all__ = ["extent_of", "spread_of", "stretched", "stretched_in_chunks"]
+__all__ = ["binary_scale", "extent_of", "spread_of", "stretched", "stretched_in_chunks"]
 
 _ROUNDING = 1e-14  # of the largest number: averages that differ by less are equal, and cannot be stretched
 
@@ -50,6 +50,11 @@ def stretched_in_chunks(engine: Engine, original: Column, averaged: Column, what
     stretch = 0.0 if alike or deviation == 0 else np.sqrt(wanted.variance) / deviation
     moved: Column = engine.each(_moved, [averaged], origin, wanted.mean, found.mean, float(stretch), what=what)
     return moved
+
+
+def binary_scale(values: NDArray[np.float64]) -> float:
+    """A power of two near the largest: divided by it, which is exact, no difference and no square is too large."""
+    return float(2.0 ** max(int(np.frexp(np.abs(values).max())[1]) - 1, -1022))
 
 
 def extent_of(column: ContinuousColumn) -> Extent:

@@ -105,28 +105,28 @@ class Parts:
 
     @classmethod
     def of_equal(
-        cls, engine: Engine, keys: NDArray[Any], least: int = 1, units: NDArray[Any] | None = None
+        cls, engine: Engine, keys: NDArray[Any], least: int | None = None, units: NDArray[Any] | None = None
     ) -> Parts:
         """Parts of about half a chunk in the order of some keys, none of them missing; equal keys are in one part.
 
-        Keys that more records share than a part has may be cut, into pieces of at least as many records as are wanted
-        (not where they are counted by ``units``, whose records are told). Each part has at least so many, if the table
-        has.
+        With ``least``, each part has at least so many records, or records of so many units, if the table has; and keys
+        that more records share than a part has may be cut into pieces of that size, where units do not count.
         """
-        n, room = len(keys), max(engine.chunk // 2, least)
+        n, room, some = len(keys), max(engine.chunk // 2, least or 1), least or 1
         order = engine.order(keys, _WHAT)
         places = engine.move(engine.each(_counting, [range(n)], n, what=_WHAT), order, what=_WHAT)
         ordered = engine.move(keys, places, what=_WHAT)
         edges = [0]
         for place in range(room, n, room):
             begin, end = (int(np.searchsorted(ordered, ordered[place], side)) for side in ("left", "right"))
-            cut = begin if begin > edges[-1] else place if units is None and end - place >= least else end
-            if edges[-1] + least <= cut <= n - least:
+            may_be_cut = least is not None and units is None and end - place >= some
+            cut = begin if begin > edges[-1] else place if may_be_cut else end
+            if edges[-1] + some <= cut <= n - some:
                 edges.append(cut)
         parts = cls(engine, places, order, (*edges, n))
-        if units is None or least == 1:
+        if units is None:
             return parts
-        enough = parts.each(_enough, [parts.brought(units)], least, what=_WHAT)
+        enough = parts.each(_enough, [parts.brought(units)], some, what=_WHAT)
         starts = np.flatnonzero(np.diff(_joined(np.array(enough, dtype=np.int64), 1), prepend=-1))
         return cls(engine, places, order, (*(edges[start] for start in starts.tolist()), n))
 

@@ -20,10 +20,12 @@ from ..microdata.meanings import by_meaning
 from ..microdata.people import class_owners, largest_share
 from ..partition import Groups
 from ..semantics import earth_mover
-from ._classes import cells
+from ._by_value import changed_on
 from ._closeness import different
 from ._kept import missing_elsewhere, released_on
+from ._moments import binary_scale
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
+from ._parts import Parts
 from ._runs import Runs, combined_on, runs_of
 from .base import Check, Limits, Masked, Promise
 
@@ -63,11 +65,15 @@ class KAnonymity(Promise):
 
     def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
         """Columns are numbered, and what they have in common is sorted and counted, in chunks."""
-        if original.units is not None or not released.n:
+        if not released.n or (original.units is not None and not engine.in_parts(released.n)):
             return super().check_on(engine, original, released, masked)
-        codes = [numbered_on(engine, released, name) for name in self.attributes]
-        keys = engine.sort(combined_on(engine, codes), "checking k")
-        runs = engine.fold(runs_of, Runs.then, [keys], what="checking k")
+        keys = combined_on(engine, [numbered_on(engine, released, name) for name in self.attributes])
+        if original.units is not None:
+            parts = Parts.of_equal(engine, keys)
+            rows = [parts.brought(keys), parts.brought(original.units)]
+            classes, smallest = parts.each(_owners, rows, what="checking k")
+            return self._checked(original, sum(classes), min(smallest))
+        runs = engine.fold(runs_of, Runs.then, [engine.sort(keys, "checking k")], what="checking k")
         return self._checked(original, runs.count, runs.shortest)
 
     def _checked(self, original: Microdata, classes: int, smallest: int) -> Check:
@@ -81,6 +87,12 @@ class KAnonymity(Promise):
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
         return self.attributes
+
+
+def _owners(keys: NDArray[np.int64], units: NDArray[np.int64]) -> tuple[int, int]:
+    """How many classes there are, and the units of the one with the fewest."""
+    sizes = class_sizes(keys, units)
+    return len(sizes), int(sizes.min())
 
 
 def of_people(original: Microdata, classes: NDArray[np.int64] | NDArray[np.int32]) -> str:
@@ -136,15 +148,44 @@ class LDiversity(Promise):
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        codes, _ = cells(by_meaning(code(released, original.schema[self.confidential]).column))
-        classes = Groups(equal_records(released, self.attributes))
-        least = int(different(codes[classes.order] + 1, classes.start).min(initial=np.iinfo(np.int64).max))
-        least = self.l if not len(classes.sizes) else least
+        codes = by_meaning(code(released, original.schema[self.confidential]).column).numbered()[0]
+        return self._checked(
+            _least_different(equal_records(released, self.attributes), codes) if released.n else self.l
+        )
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        """Records with the same released values are brought together, and looked at in parts."""
+        if not engine.in_parts(released.n):
+            return super().check_on(engine, original, released, masked)
+        column = released_on(engine, released, original, self.confidential)
+        if isinstance(column, CategoricalColumn):
+            codes = changed_on(engine, column, by_meaning, "checking l").cells
+        else:
+            codes = numbered_on(engine, released, self.confidential)
+        keys = combined_on(engine, [numbered_on(engine, released, name) for name in self.attributes])
+        parts = Parts.of_equal(engine, keys)
+        (least,) = parts.each(_least, [parts.brought(keys), parts.brought(codes)], what="checking l")
+        return self._checked(min(least))
+
+    def _checked(self, least: int) -> Check:
         return Check(
             f"at least l = {self.l} different values of {self.confidential} in every class",
             least >= self.l,
             f"the least is {least:,}",
         )
+
+
+def _least(keys: NDArray[np.int64], codes: NDArray[np.int32]) -> tuple[int]:
+    numbers = np.unique(keys, return_inverse=True)[1].astype(np.int32)
+    return (_least_different(numbers, codes.astype(np.int64)),)
+
+
+def _least_different(numbers: NDArray[np.int32], codes: NDArray[np.int64]) -> int:
+    """The fewest different values that a class has; missing, -1, is one."""
+    classes = Groups(numbers)
+    return int(different(codes[classes.order] + 1, classes.start).min())
 
 
 def equal_records(frame: Frame, attributes: tuple[str, ...]) -> NDArray[np.int32]:
@@ -317,11 +358,6 @@ def _rounded_by(released: Frame, name: str, values: NDArray[np.float64]) -> floa
 def _present(column: Column) -> NDArray[np.float64]:
     values = column.numbers()
     return values[~np.isnan(values)]
-
-
-def binary_scale(values: NDArray[np.float64]) -> float:
-    """A power of two near the largest: divided by it, which is exact, no difference and no square is too large."""
-    return float(2.0 ** max(int(np.frexp(np.abs(values).max())[1]) - 1, -1022))
 
 
 def _deviation(values: NDArray[np.float64]) -> float:

@@ -165,15 +165,22 @@ def batches(columns: Sequence[Released]) -> Any:
 # --------------------------------------------------------------------------------------- and back
 
 
-def restored_on(engine: Engine, columns: Mapping[str, Released], orders: Orders, n: int) -> Frame:
-    """The columns in the order of the original records: what was found to be the one in the file."""
+def restored_on(engine: Engine, columns: dict[str, Released], orders: Orders, n: int) -> Frame:
+    """The columns in the order of the original records: what was found to be the one in the file.
+
+    Each is taken from ``columns``, so that long tables do not lie on disk twice.
+    """
+    names = list(columns)
     if orders.order is None or not engine.in_parts(n):
-        return Frame.lazy(columns, n, _Restored({name: one.values for name, one in columns.items()}, orders.places))
+        whole = {name: columns.pop(name).values for name in names}
+        return Frame.lazy(names, n, _Restored(whole, orders.places))
     values = {}
-    for name, one in columns.items():
-        items = [(one.values.part(start, stop),) for start, stop in engine.parts(n)]
+    for name in names:
+        items = [(columns[name].values.part(start, stop),) for start, stop in engine.parts(n)]
+        del columns[name]
         values[name] = engine.rearrange(_as_table, items, orders.order, "reading back")[1]
-    return Frame.lazy(columns, n, _Restored(values, None), typed=True)
+        del items
+    return Frame.lazy(names, n, _Restored(values, None), typed=True)
 
 
 def _as_table(pieces: Pieces) -> tuple[None, Any]:

@@ -143,7 +143,6 @@ class Written:
 
     def _check(self, columns: dict[str, Released], back: Source) -> None:
         frame = restored_on(self._engine, columns, self._orders, self._data.n)
-        columns.clear()
         found = self._release.check(frame, self._number)
         residue = residue_check(self._engine, self._release.original, frame, back, self._options.like)
         self.found = replace(found, checks=(*found.checks, residue))
