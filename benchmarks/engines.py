@@ -5,7 +5,7 @@ memory are those of all processes together.
 
 python benchmarks/engines.py methods [5,000,000]     every method: local against Dask with 1, 2 and 4 workers
 python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in blocks, shuffling, swapping
-python benchmarks/engines.py long [10,000,000 30,000,000] [shuffling …]   the same on two workers of 1.5 GB, and the disk
+python benchmarks/engines.py long [10,000,000 30,000,000] [shuffling …]   two workers of 1.5 GB; memory and disk
 python benchmarks/engines.py capacity [1,000,000 5,000,000]  microaggregation by rows, columns and k, on local
 python benchmarks/engines.py measures [1,000,000]    every measure: memory against local and Dask, the same numbers
 python benchmarks/engines.py steps noise [2,000,000 4,000,000 8,000,000]   what each step of a method holds, by records

@@ -32,7 +32,7 @@ def test_keys_are_equal_where_all_codes_are(monkeypatch: pytest.MonkeyPatch, lar
     rng = np.random.default_rng(1)
     for n in (1, 7, 8, 50):
         parts = [rng.integers(-1, high, n) for high in (1, 3, 40, 2)]
-        found, expected = combined_on(Memory(), parts), combined(parts, n)
+        found, expected = combined_on(Memory(), parts, n), combined(parts, n)
         assert (np.equal.outer(found, found) == np.equal.outer(expected, expected)).all()
 
 

@@ -131,9 +131,9 @@ def splitters(samples: Sequence[tuple[Array, NDArray[np.int64], int]], chunk: in
 
 
 def cut_keys(
-    keys: Array, positions: range, first: Array, where: NDArray[np.int64], n: int
+    keys: Array, positions: range, first: Array, where: NDArray[np.int64], n: int, told: bool
 ) -> tuple[Sorted, NDArray[np.int64], NDArray[np.int64]]:
-    """The keys of a chunk by the range that they fall into, each with its position.
+    """The keys of a chunk by the range that they fall into, each with its position, if that is ``told``.
 
     ``first`` and ``where`` are the first key of each range but the first one, and its position. Of each it is told how
     many keys here are below it, and how many up to it: equal ones may fall into several ranges.
@@ -144,7 +144,7 @@ def cut_keys(
     below, upto = (np.searchsorted(ours, first, side=side) for side in ("left", "right"))
     inner = [low + np.searchsorted(placed[low:high], at) for low, high, at in zip(below, upto, where, strict=True)]
     edges = np.array([0, *inner, len(ours)], dtype=np.int64)
-    return Sorted(ours, placed.astype(_position_type(n)), edges), below, upto
+    return Sorted(ours, placed.astype(_position_type(n)) if told else placed[:0], edges), below, upto
 
 
 def merged(pieces: Pieces) -> NDArray[np.int64]:

@@ -179,7 +179,7 @@ class Files(Engine):
         if len(keys) <= self.chunk:
             found: NDArray[Any] = self.run(exchange.sorted_keys, [(keys, None)], what=what)
             return found
-        ranges = self._ranges(keys, what)
+        ranges = self._ranges(keys, what, told=False)
         items, starts = [(one.pieces,) for one in ranges], [one.start for one in ranges]
         found = self._joined(exchange.sorted_keys, items, starts, len(keys), what)
         return found
@@ -228,12 +228,12 @@ class Files(Engine):
         taken = [([one.to(number) for one in sent], *part) for number, part in enumerate(self.parts(n))]
         return [one.told for one in sent], Pieces.of(self.map(gathered, taken, what))
 
-    def _ranges(self, keys: NDArray[Any], what: str) -> list[_Range]:
-        """The keys of all chunks by the range that they fall into."""
+    def _ranges(self, keys: NDArray[Any], what: str, *, told: bool = True) -> list[_Range]:
+        """The keys of all chunks by the range that they fall into; each with its position, if that is ``told``."""
         positions = range(len(keys))
         samples = self.map(exchange.sampled, self._chunks([keys, positions], (), None), what)
         first, where = exchange.splitters(samples, self.chunk)
-        cut = self.map(exchange.cut_keys, self._chunks([keys, positions], (first, where, len(keys)), None), what)
+        cut = self.map(exchange.cut_keys, self._chunks([keys, positions], (first, where, len(keys), told), None), what)
         edges = sum(one.edges for one, _, _ in cut)
         below, upto = sum(one for _, one, _ in cut), sum(one for _, _, one in cut)
         shared = [(key, int(least), int(most)) for key, least, most in zip(first, below, upto, strict=True)]

@@ -309,8 +309,8 @@ def swapped_within_on(engine: Engine, column: Column, cells: Int, rng: np.random
 
 def cells_on(engine: Engine, columns: Sequence[Column], n: int) -> Int:
     """A number for each record, equal where the values of all columns are; all the same without columns."""
-    codes = [numbered_on(engine, one) for one in columns]
-    return combined_on(engine, codes or [engine.each(_one_cell, [range(n)], what=_RANKING)])
+    codes = (numbered_on(engine, one) for one in columns)
+    return combined_on(engine, codes, n)
 
 
 def numbered_on(engine: Engine, column: Column) -> NDArray[np.int32] | Int:

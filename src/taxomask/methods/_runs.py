@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,9 +65,11 @@ def runs_of(keys: NDArray[np.int64]) -> Runs:
     return Runs(first, last, float(inner.min(initial=np.iinfo(np.int64).max)), len(sizes), int((inner == 1).sum()))
 
 
-def combined_on(engine: Engine, parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """A key for each record: equal where the codes, from -1 on, are equal in every part. See `combined`."""
-    n = len(parts[0])
+def combined_on(engine: Engine, parts: Iterable[NDArray[Any]], n: int) -> NDArray[np.int64]:
+    """A key for each of n records: equal where the codes, from -1 on, are equal in every part. See `combined`.
+
+    Of the parts no more than one is needed at a time.
+    """
     keys: NDArray[np.int64] = engine.each(_zeros, [range(n)], what="combining")
     size = 1
     for codes in parts:
@@ -76,6 +78,7 @@ def combined_on(engine: Engine, parts: Sequence[NDArray[Any]]) -> NDArray[np.int
             keys, size = engine.each(_whole, [engine.rank(keys, "combining")], n, what="combining"), 2 * n
         keys = engine.each(_with, [keys, codes], values, what="combining")
         size *= values
+        del codes  # before the next one is made
     return keys
 
 

@@ -67,7 +67,7 @@ class KAnonymity(Promise):
         """Columns are numbered, and what they have in common is sorted and counted, in chunks."""
         if not released.n or (original.units is not None and not engine.in_parts(released.n)):
             return super().check_on(engine, original, released, masked)
-        keys = combined_on(engine, [numbered_on(engine, released, name) for name in self.attributes])
+        keys = combined_on(engine, (numbered_on(engine, released, name) for name in self.attributes), released.n)
         if original.units is not None:
             parts = Parts.of_equal(engine, keys)
             rows = [parts.brought(keys), parts.brought(original.units)]
@@ -164,7 +164,7 @@ class LDiversity(Promise):
             codes = changed_on(engine, column, by_meaning, "checking l").cells
         else:
             codes = numbered_on(engine, released, self.confidential)
-        keys = combined_on(engine, [numbered_on(engine, released, name) for name in self.attributes])
+        keys = combined_on(engine, (numbered_on(engine, released, name) for name in self.attributes), released.n)
         parts = Parts.of_equal(engine, keys)
         (least,) = parts.each(_least, [parts.brought(keys), parts.brought(codes)], what="checking l")
         return self._checked(min(least))

@@ -113,7 +113,7 @@ class Suppression(Method):
             for one in columns
         ]
         order = self._first_emptied(different)
-        keys = combined_on(engine, [numbered_on(engine, columns[place]) for place in order[::-1].tolist()])
+        keys = combined_on(engine, (numbered_on(engine, columns[place]) for place in order[::-1].tolist()), data.n)
         parts = Parts.of_equal(engine, keys, self.k, several(data.units))
         whose = [] if several(data.units) is None else [parts.brought(data.units)]
         rows = [*(parts.brought(column) for column in columns), *whose]

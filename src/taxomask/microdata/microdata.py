@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,7 +181,9 @@ class Microdata:
                     f"column {name!r}: {len(column)} values for {self.n} records.",
                     hint="Give one value per record.",
                 )
-        columns = ChainMap(new, cast(MutableMapping[str, Column], self.columns))
+        given: Any = self.columns
+        before, *rest = given.maps if isinstance(given, ChainMap) else ({}, given)
+        columns = ChainMap({**before, **new}, *rest)  # what is replaced once more is not kept
         return replace(self, columns=columns, _replaced=self._replaced | set(new))
 
     def continuous(self, name: str) -> ContinuousColumn:

@@ -138,8 +138,8 @@ def _missing_on(engine: Engine, data: Microdata, released: Frame, names: tuple[s
     if not kept:
         return ()
     others = [name for name in columns if name not in names and gaps[name]]
-    codes = [engine.each(_gone, [columns[name]], what="checking") for name in (*kept, *others)]
-    keys = engine.sort(combined_on(engine, codes), "checking")
+    codes = (engine.each(_gone, [columns[name]], what="checking") for name in (*kept, *others))
+    keys = engine.sort(combined_on(engine, codes, data.n), "checking")
     return (_fingerprint(kept, engine.fold(runs_of, Runs.then, [keys], what="checking").alone, data.n, data.unit),)
 
 
