@@ -110,7 +110,9 @@ class MicroHybrid(Grouped):
     def _numbers(self, data: Microdata) -> tuple[str, ...]:
         """The attributes whose moments can be kept."""
         names = [name for name in self._attributes(data) if data.schema[name].kind == Kind.CONTINUOUS]
-        extents = {name: Memory().fold(extent_of, Extent.with_, [data.columns[name]], what="") for name in names}
+        extents = {
+            name: Memory().fold(extent_of, Extent.with_, [data.columns[name]], what="adding up") for name in names
+        }
         return tuple(name for name in names if not too_coarse(data, name, extents[name]))
 
 

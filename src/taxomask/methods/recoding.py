@@ -124,14 +124,6 @@ class Recoding(Method):
             *(ByRules(name, one, self._other(name)) for name, one in rules.items()),
         )
 
-    def parts(self, data: Microdata) -> tuple[Method, ...]:
-        levels = (Recoding({name: level}) for name, level in self._levels(data).items())
-        rules = (
-            Recoding(rules={name: one}, others=None if self._other(name) is None else {name: self._other(name)})
-            for name, one in self._rules(data).items()
-        )
-        return (*levels, *rules)
-
     def _attributes(self, data: Microdata) -> tuple[str, ...]:
         return tuple(self._levels(data))
 
