@@ -177,10 +177,10 @@ class Scratch:
     def expect(self, records: int, columns: int) -> None:
         """Say how large the table is; an error if there is surely too little room for what will lie here.
 
-        That is known to be some 16 bytes for each record and column at the most, and not less than half of it.
+        That is some 16 bytes for each record and column at the most, and never less than a quarter of it.
         """
         room, free = _ROOM * records * columns, shutil.disk_usage(self.folder).free
-        if 2 * free < room:
+        if 4 * free < room:
             raise EngineError(
                 f"{self.folder.parent} has too little room for the intermediate files: about {_in_gb(room)} are "
                 f"needed, and {_in_gb(free)} are free.",
