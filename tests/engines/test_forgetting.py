@@ -27,7 +27,7 @@ METHODS = [
 def files(scratch: Scratch) -> set[str]:
     """The files, but for those that workers may ask for at any time."""
     every = {str(path.relative_to(scratch.folder)) for path in scratch.folder.rglob("*") if path.is_file()}
-    return {name for name in every if name not in ("schema", "expected") and not name.startswith("categories/")}
+    return {name for name in every if name != "schema" and not name.startswith("categories/")}
 
 
 @pytest.mark.parametrize("workers", ["local", pytest.param("two_workers", marks=pytest.mark.slow)])

@@ -38,7 +38,6 @@ LARGE = 1 << 16  # bytes from which on an array is kept in a file
 _SMALL = 1 << 10  # bytes from which on an array that lies in a file already is passed on by its place
 BATCH = 1 << 16  # rows of a table that are read at once
 _SCRATCH = "scratch"
-_EXPECTED = "expected"
 _ROOM = 16  # bytes for each record and column, where most lies here: docs/engines.md
 _MANY = 1000  # categories from which on they are kept in a file
 _ALIGNED = 64  # bytes, for kernels that load several numbers at once
@@ -77,6 +76,7 @@ class Scratch:
         self._distances: dict[str, dict[str, Any]] = {}
         self._seals: dict[str, Seal] = {}
         self._schema: Schema | None = None
+        self._room = 0  # that the table will need, in bytes
 
     @classmethod
     @contextmanager
@@ -145,15 +145,15 @@ class Scratch:
         """Let messages name this schema and its attributes instead of holding them: taxonomies are large."""
         self._schema = schema
         with self.writing("schema") as part, part.open("wb") as file:
-            file.write(sealed(pickle.dumps(schema, protocol=5)))
+            file.write(sealed(pickle.dumps((schema, self._room), protocol=5)))
 
     @property
     def schema(self) -> Schema:
         """The schema that was introduced."""
         if self._schema is None:
-            schema: Schema = pickle.loads(self.content("schema"))  # written by the driver of the same run
-            self._schema = schema
-        return self._schema
+            self._schema, self._room = pickle.loads(self.content("schema"))  # written by the driver of the same run
+        schema: Schema = self._schema
+        return schema
 
     # ----------------------------------------------------------------------------------- files
 
@@ -186,15 +186,14 @@ class Scratch:
                 f"needed, and {_in_gb(free)} are free.",
                 hint="Nothing was done yet. Make room, or choose another folder with 'engine: {scratch: …}'.",
             )
-        with self.writing(_EXPECTED) as part:
-            part.write_text(_in_gb(room), encoding="utf-8")
+        self._room = room
 
     def _expected(self) -> str:
-        """What the table will need, if that is known; workers are told by a file."""
-        try:
-            return f" A table of this size needs about {self.path(_EXPECTED).read_text(encoding='utf-8')}."
-        except OSError:
-            return ""
+        """What the table will need, if that is known; workers are told with the schema."""
+        with suppress(EngineError):
+            if self._schema is None:
+                self.schema  # noqa: B018 - read, which tells
+        return f" A table of this size needs about {_in_gb(self._room)}." if self._room else ""
 
     @contextmanager
     def _making(self, path: Path) -> Iterator[None]:

@@ -120,19 +120,18 @@ class RankSwapping(Method):
             swap = lambda engine, column, rng: one(engine, column, k, whole, rng)  # noqa: E731
             return each_swapped_on(engine, data, self._attributes(data), swap, rng)
         interval_size(self.k, self.p, data.n)
+        told = f"The table has {data.n:,} records: similar ones were looked for within blocks of at most "
+        told += f"{cut.block_size:,} (block_size says how many)."
+        said = (told,) if self.block_size is None else ()
         if data.n > engine.chunk:
-            return swapped_in_parts(self, engine, data, rng)
+            masked = swapped_in_parts(cut, engine, data, rng)
+            return replace(masked, notes=(*masked.notes, *said))
         names = self._attributes(data)
         found, k = swaps_in_blocks(cut, engine, data, rng)
         made = engine.map(_exchanged, [(data, *one, k) for one in zip(names, found, strict=True)], "exchanging")
         swaps = {name: pairs for one in made for name, pairs in (one.swaps or {}).items()}
-        notes = [note for one in made for note in one.notes]
-        if self.block_size is None:
-            notes.append(
-                f"The table has {data.n:,} records: similar ones were looked for within blocks of at most "
-                f"{cut.block_size:,} (block_size says how many)."
-            )
-        return Masked(data.changed_as([one.data for one in made]), notes=tuple(notes), swaps=swaps or None)
+        notes = (*(note for one in made for note in one.notes), *said)
+        return Masked(data.changed_as([one.data for one in made]), notes=notes, swaps=swaps or None)
 
     def _cut(self, n: int) -> RankSwapping | None:
         """As it swaps in blocks of a table of n records; None if it looks at all records at once."""
