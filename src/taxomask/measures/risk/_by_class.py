@@ -72,7 +72,8 @@ class Sizes:
 
 def keys_on(engine: Engine, columns: Iterable[Column]) -> Whole:
     """A number for each record: equal where all columns are, missing values being a value."""
-    return combined_on(engine, [_codes_on(engine, column) for column in columns])
+    every = list(columns)
+    return combined_on(engine, (_codes_on(engine, column) for column in every), len(every[0]))
 
 
 def sizes_on(engine: Engine, keys: NDArray[Any]) -> tuple[Whole, Whole]:
