@@ -20,7 +20,7 @@ from ._kept import differs, released_column
 from ._ranks import random_order
 from .base import Check, Masked, Promise
 from .microaggregation import Algorithm, BlockSize, GroupSize
-from .promises import Permutation
+from .promises import Permutation, smallest_of
 
 __all__ = ["EqualChances", "GroupPermutation"]
 
@@ -151,7 +151,7 @@ class EqualChances(Promise):
             f"each released cell of {', '.join(self.attributes)} belongs to each record of its group with equal "
             f"probability, {self._bound(original, groups)}{beyond}",
             smallest >= self.k and not differ and not moved,
-            f"the smallest of {len(people):,} groups has {smallest:,} {unit}; {inside}",
+            f"{smallest_of(len(people), smallest, unit, 'group', 'groups')}; {inside}",
         )
 
     def _bound(self, original: Microdata, groups: Groups) -> str:

@@ -43,6 +43,12 @@ __all__ = [
 ]
 
 
+def smallest_of(count: int, smallest: int, unit: str, what: str = "class", several: str = "classes") -> str:
+    """How many records, or people, the smallest of some classes has, in words."""
+    which = f"the only {what}" if count == 1 else f"the smallest of {count:,} {several}"
+    return f"{which} has {smallest:,} {unit}"
+
+
 @dataclass(frozen=True)
 class KAnonymity(Promise):
     """Every combination of released values of these attributes is shared by at least k records.
@@ -82,7 +88,7 @@ class KAnonymity(Promise):
         return Check(
             f"at least k = {self.k} {different}{unit} share every combination of {listed}",
             smallest >= self.k,
-            f"the smallest of {classes:,} classes has {smallest:,} {unit}",
+            smallest_of(classes, smallest, unit),
         )
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from ..semantics.ordering import masked_ranks, rank_keys
 from ._ranks import placed, put_back, random_order, random_order_on
 from .base import Check, Masked, Method, Progress, Promise, chosen
 from .microaggregation import Microaggregation
-from .promises import KAnonymity, Permutation, equal_records, of_people
+from .promises import KAnonymity, Permutation, equal_records, of_people, smallest_of
 
 __all__ = ["ReverseMapping"]
 
@@ -345,8 +345,7 @@ class ProbabilisticAnonymity(Promise):
             f"{f'probabilistic {self.k}-anonymity: ' if equal else ''}{', '.join(self.attributes)} in random order "
             f"among at least k = {self.k} {original.unit}{of_people(original, classes)}",
             smallest >= self.k and not outside,
-            f"the smallest of {len(sizes):,} classes has {smallest:,} {original.unit}; {outside:,} values outside the "
-            "ranks of their class",
+            f"{smallest_of(len(sizes), smallest, original.unit)}; {outside:,} values outside the ranks of their class",
         )
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
