@@ -1,7 +1,7 @@
 """What the index leaves out is out of reach: its bounds, against distances from the scan, to the last bit.
 
 The bounds are those that searches use: boxes and sums of 32 bits (``_bound_kernels.py``), a first look at leaves
-(``_short_kernels.py``), the list of outermost points (``_mdav_kernels.py``) and the extents of blocks (``extent.py``).
+(``_short_kernels.py``) and the list of outermost points (``_mdav_kernels.py``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from taxomask.partition._mdav_kernels import _move, _reach, spread
 from taxomask.partition._short_kernels import blurring, norm_of, not_farther, not_nearer, short_numbers
 from taxomask.partition._tree_kernels import LEAF, first_child, parent
 from taxomask.partition._vectors import at_least, at_most
-from taxomask.partition.extent import Extent
 from taxomask.partition.nearest import Neighbours
 from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
 
@@ -164,18 +163,6 @@ def test_no_search_passes_by_a_point_that_is_as_near_or_as_far_as_asked(
                 shell = (nothing, nothing, nothing, nothing, before[0], before[1], nothing, nothing)
                 assert moved_too_far(space.arrays, query, shell, before[2], distance) == 0
             before = values.copy(), codes.copy(), distance
-
-
-@given(spaces())
-@settings(max_examples=150)
-def test_the_extent_of_a_block_keeps_no_query_from_its_nearest_record(
-    both: tuple[RecordDistance, RecordDistance],
-) -> None:
-    space, others = both
-    extent = Extent.of(space)
-    nearest = np.array([space.squared_from(*one).min() for one in zip(*others.coordinates, strict=True)])
-    assert extent.reach(others, nearest).tolist() == list(range(others.n))
-    assert extent.apart(Extent.of(others)) <= nearest.min()
 
 
 @given(spaces())
