@@ -46,7 +46,8 @@ class MicroHybrid(Grouped):
         its means and covariances. Records with a missing number are treated as above, and so are dates and decimals
         that are rounded when they are written.
     algorithm, distance, scale, ordinal, block_size, attributes
-        As in `Microaggregation`.
+        As in `Microaggregation`. With ``block_size``, values of a table of more than 1,048,576 records are drawn from
+        a part of it.
 
     References
     ----------
