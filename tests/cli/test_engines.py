@@ -251,8 +251,8 @@ def test_the_same_measures_on_every_engine(
     found = []
     for engine in ("memory", "local"):
         page = files / f"{engine}.html"
-        code, text, _ = run("evaluate", f"{files}/data/", out, *command, "--json", "--engine", engine, "-o", page)
-        assert code == 0
+        code, text, said = run("evaluate", f"{files}/data/", out, *command, "--json", "--engine", engine, "-o", page)
+        assert code == 0, said
         found.append((text, page.read_text().partition("<body")[2]))
     assert found[0] == found[1]
     assert names(files) == before | {"memory.html", "local.html"}

@@ -54,7 +54,9 @@ def sample_of(engine: Engine, tables: Tables) -> Tables:
 
 
 def parts_of(tables: Tables) -> Iterator[Tables]:
-    """A sample in parts, each of which is one."""
+    """A sample in parts, each of which is one; none of one that has not a record for each."""
+    if min(tables.original.n, tables.released.n) < PARTS:
+        return
     for part in range(PARTS):
         first, second = (
             np.arange(data.n * part // PARTS, data.n * (part + 1) // PARTS)

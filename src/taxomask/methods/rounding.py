@@ -158,8 +158,8 @@ class KeptTotal(Promise):
         return self._checked(totals, short=is_short(released, self.attribute))
 
     def _checked(self, totals: Float, short: bool) -> Check:
-        change, size = totals.tolist()
-        slack = (1e-6 if short else 1e-12) * size  # of adding up
+        change, slack = totals.tolist()
+        slack *= 1e6 if short else 1.0
         return Check(
             f"the total of {self.attribute} changes by less than {self.base:g}",
             bool(abs(change) <= self.base + slack),
@@ -168,9 +168,9 @@ class KeptTotal(Promise):
 
 
 def _totals(before: Column, after: Column) -> Float:
-    """By how much the total differs, and the total of the sizes."""
+    """By how much the total differs, and what adding up numbers of 64 bits may make of it."""
     x, y = before.numbers(), after.numbers()
-    return np.array([np.nansum(y - x), np.nansum(np.abs(x))])
+    return np.array([np.nansum(y - x), np.nansum(1e-12 * np.abs(x))])
 
 
 def _rounded(column: ContinuousColumn, base: float, rng: np.random.Generator | None = None) -> ContinuousColumn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -217,7 +218,7 @@ def test_a_method_is_repeated_as_long_as_that_teaches_something() -> None:
     table, schema = census(3, 60)
     release = tm.protect(table, schema, tm.RankSwapping(p=10, algorithm=3), seed=3)
     found = release.evaluate(attackers=["informed"]).attackers.informed
-    assert "repeated 400 times." in found.how
+    assert int(re.findall(r"repeated (\d+) times", found.how)[0]) > 100
     some = learnt_by_repeating(
         tm.NumericalSwapping(p=10), release.original, None, dict(pairs_of(release)), np.random.default_rng(1), None
     )
