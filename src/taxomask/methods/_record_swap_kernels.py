@@ -5,9 +5,8 @@ Places are ordered by combination. Row a of ``bits`` and ``sums`` is the set of 
 yet swapped, row a of ``counts`` has their number for each combination; the last row is of the places with anything to
 swap.
 
-near, far
-    Where the searches look, see ``_record_far_kernels.py``: the tree for near combinations, and that for far ones with
-    what is known of these.
+near, far = (space, tree, boxes, query, …)
+    The trees of the searches, see ``_record_query_kernels.py`` and ``_record_far_kernels.py``.
 closest = (members, lists, used)
     The combinations nearest to each, which never change: listed once, until there is no room left. lists[u] = (the
     first entry or -1, combinations inside the interval, combinations at its border, records at its border without the
@@ -26,15 +25,16 @@ from __future__ import annotations
 import numpy as np
 
 from .._support.compiling import makes_no_array
-from ..partition._ties_kernels import closest
-from ..partition._tree_kernels import refresh, remove
-from ._record_far_kernels import FAR, INDEX, ask, next_reference
+from ._record_far_kernels import FAR, next_reference, remove
+from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask
+from ._record_tree_kernels import closest, refit
 from ._swap_kernels import any_free, draw, how_many, take
 
+NEAR = f"Tuple(({SPACE}, {TREE}, {BOXES}, {QUERY}))"
 CLOSEST = "Tuple((i4[::1], i8[:, ::1], i8[::1]))"
 KINDS = "Tuple((u8[::1], u8[::1], i4[::1], i4[::1]))"
 DRAWN = "Tuple((i4[::1], u8[::1], i8[::1], i8[::1], i8[::1], i8[::1]))"
-ROOM = "Tuple((f8[::1], i8[::1], i4[::1], f8[::1]))"
+ROOM = "Tuple((f8[::1], i8[::1], i4[::1], f8[::1], f8[::1]))"
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _MIX, _S32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
@@ -195,12 +195,12 @@ def _closest(free, counts, start, kinds, pool, entry, wanted, one, drawn, found,
 
 
 @makes_no_array()
-def _closest_free(near, free, counts, start, k, left, room, state):
+def _closest_free(space, tree, boxes, query, free, counts, start, k, left, room, state):
     """A random one of the free places in the closest whole tie classes that hold at least k of them."""
     if left <= k:
         return (any_free(free, 0, start[-1], left, state) if left else np.int64(-1)), left
     found = room[2]
-    _, count = closest(near[0], near[1], near[2], near[3], counts, k, room)
+    _, count = closest(space, tree, boxes, query, counts, k, room)
     choice = np.int64(0)
     for i in range(count):
         choice += counts[found[i]]
@@ -212,24 +212,18 @@ def _closest_free(near, free, counts, start, k, left, room, state):
 
 
 @makes_no_array()
-def _leave(index, u):
-    """A combination leaves the tree."""
-    refresh(index[2], index[1], remove(index[2], u))
-
-
-@makes_no_array()
 def _finish(near, far, whole, anything, weights, place, u):
     """A record has nothing left to swap."""
     take(anything, place)
     weights[u] -= 1
     if weights[u] == 0:
-        _leave(far[0], u)
+        remove(far[1], far[2], far[4], weights, u)
         if whole:
-            _leave(near, u)
+            refit(near[1], near[2], weights, u)
 
 
 @makes_no_array(
-    f"void(i8, i8, b1, {INDEX}, {FAR}, i8[::1], i8[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], i8[::1], "
+    f"void(i8, i8, b1, {NEAR}, {FAR}, i8[::1], i8[::1], i4[::1], u8[:, ::1], i4[:, ::1], i8[:, ::1], i8[::1], "
     f"{CLOSEST}, {KINDS}, {DRAWN}, {ROOM}, i8[:, ::1], u8[::1], i8[:, :, ::1], i8[:, ::1], i8[::1])"
 )
 def swap_records(
@@ -239,6 +233,7 @@ def swap_records(
     """Algorithm 3 from a first place on; ``steps`` gets the number of steps of each attribute."""
     m = len(bits) - 1
     anything, weights = (bits[m], sums[m]), counts[m]
+    space, tree, boxes, query = near
     lists, found = pool[1], np.int64(0)
     while True:
         u, wanted = np.int64(combination[place]), kinds[0][place]
@@ -250,7 +245,7 @@ def swap_records(
         _swap_off(kinds, start, place, u, wanted)
         left[m] -= 1
         _finish(near, far, whole, anything, weights, place, u)
-        ask(near, u)
+        ask(space, query, u)
         if not whole:
             if lists[u, 0] < 0:
                 _list_closest(near, sizes, k, u, pool, room)
@@ -264,7 +259,7 @@ def swap_records(
                 continue
             free, mine = (bits[a], sums[a]), counts[a]
             if whole:
-                partner, choice = _closest_free(near, free, mine, start, k, left[a], room, state)
+                partner, choice = _closest_free(space, tree, boxes, query, free, mine, start, k, left[a], room, state)
             else:
                 partner, choice = _closest(
                     free, mine, start, kinds, pool, lists[u], wanted, one, drawn, found, partners, state

@@ -11,21 +11,22 @@ from numpy.typing import NDArray
 from ..errors import PlanError
 from ..microdata import CategoricalColumn, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.combinations import numbered
-from ..partition.index import room_for_query, tree_of
-from ..partition.points import Points
 from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 from ._swapping import Places, Swaps, free_set, largest, seeded
 
 __all__ = ["category_terms", "record_terms", "swap_records"]
 
 Arrays = tuple[NDArray[Any], ...]
+_LEAF, _FAR_LEAF = 32, 256  # combinations in a leaf of the trees for near and far ones
 _MOST = 64  # attributes; each has a bit in the kind of a record
 _POOL = 1 << 23  # entries of lists of combinations that are kept
 
 
 def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Generator) -> list[Swaps]:
     """Algorithm 3: each value of a record is swapped with one of a similar record; one log for each attribute."""
+    from ._record_far_kernels import settle
     from ._record_swap_kernels import swap_records as swap
+    from ._record_tree_kernels import fit
 
     n, m = len(terms[0].coordinates), len(terms)
     if m > _MOST:
@@ -33,7 +34,7 @@ def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Gene
             f"algorithm 3 swaps at most {_MOST} attributes together; got {m}.",
             hint="Name those that belong together in attributes=[…]; a pipeline swaps one group after the other.",
         )
-    numbers, example = _near_each_other(terms, *_combinations(terms, n))
+    numbers, example = _combinations(terms, n)
     places = Places.of(numbers, len(example), np.arange(n))
     present = np.stack([_present(term) for term in terms])[:, places.records]
     free = [free_set(row) for row in (*present, present.any(axis=0))]
@@ -43,8 +44,11 @@ def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Gene
         return [Swaps(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)) for _ in terms]
     first = _first(terms, example, sizes, counts[-1], places, rng)
     different = [term.take(example) for term in terms]
-    near = _index(different, np.ones(len(sizes), dtype=bool))
-    far = _index([_by_marginality(term, sizes) for term in different], counts[-1] > 0)
+    near = _tree(different, _LEAF)
+    fit(*near[1:3], sizes)
+    far = _tree([_by_marginality(term, sizes) for term in different], _FAR_LEAF)
+    leaves = np.empty(len(example), dtype=np.int32), np.empty(len(far[2][5]) // 2, dtype=np.int64)
+    settle(*far[1:3], leaves, counts[-1])
     u, k = len(sizes), min(k, n - 1)
     kind = np.zeros(n, dtype=np.uint64)
     for a, row in enumerate(present):
@@ -62,13 +66,14 @@ def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Gene
         np.empty(k + 2, dtype=np.int64),
         np.empty(u, dtype=np.int32),
         np.empty(u),
+        np.empty(2 * _LEAF),
     )
     known = np.full(u, np.inf), np.full(u, -1, dtype=np.int32)
     pairs, candidates = np.empty((m, n, 2), dtype=np.int64), np.empty((m, n), dtype=np.int64)
     steps = np.zeros(m, dtype=np.int64)
     bits, sums = (np.stack(part) for part in zip(*free, strict=True))
     swap(
-        first, k, whole, near, (far, known, _lists(u, 2)), sizes, places.start,
+        first, k, whole, near, (*far, leaves, np.empty(2 * _FAR_LEAF), known, _lists(u, 2)), sizes, places.start,
         places.codes, bits, sums, counts, counts.sum(axis=1), _lists(u, 5), kinds, drawn, room,
         np.empty((m + 1, 2), dtype=np.int64), seeded(rng), pairs, candidates, steps,
     )  # fmt: skip
@@ -171,26 +176,33 @@ def _by_marginality(term: Term, sizes: NDArray[np.int64]) -> Term:
     return TableTerm(term.name, number[term.coordinates], term.table[np.ix_(order, order)])
 
 
-def _points(terms: Sequence[Term], there: NDArray[np.bool_]) -> Points:
-    """Combinations as points, those that are there."""
-    space = RecordDistance.from_terms(terms)
-    each = np.arange(space.n, dtype=np.int32)
-    return Points(space.arrays, (), (), each, each + there.astype(np.int32), each, each)
+def _tree(terms: Sequence[Term], leaf: int) -> tuple[Arrays, Arrays, Arrays, Arrays]:
+    """The combinations in the form of `RecordDistance.arrays`, a tree of them, its boxes, and room for a query."""
+    from ._record_tree_kernels import build
 
-
-def _near_each_other(
-    terms: Sequence[Term], number: NDArray[np.int32], example: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The combinations numbered leaf by leaf of a tree: what is looked at together lies together."""
-    points = _points([term.take(example) for term in terms], np.ones(len(example), dtype=bool))
-    tree_of(points, arrange=True)
-    order = points.records[points.head]
-    place = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return place[number], example[order]
-
-
-def _index(terms: Sequence[Term], there: NDArray[np.bool_]) -> tuple[Arrays, NDArray[np.bool_], Arrays, Arrays]:
-    """The combinations in the form of `RecordDistance.arrays`, a tree of those that are there, and room for a query."""
-    points = _points(terms, there)
-    return points.space, points.gaps, tree_of(points), room_for_query(points)
+    distance = object.__new__(RecordDistance)
+    distance.names, distance.n, distance.terms = (), len(terms[0].coordinates), tuple(terms)
+    space = distance.arrays
+    u, p, q, sizes = distance.n, space[0].shape[1], space[2].shape[1], space[5]
+    leaves = 1 << max((u // leaf).bit_length() - 1, 0)  # each has leaf to 2·leaf - 1 combinations
+    tree = np.arange(u, dtype=np.int32), np.empty(u, dtype=np.int32), np.empty((p, u)), np.empty((q, u), dtype=np.int32)
+    boxes = (
+        np.empty((2 * leaves, p)),
+        np.empty((2 * leaves, p)),
+        np.empty((2 * leaves, q), dtype=np.int32),
+        np.empty((2 * leaves, q), dtype=np.int32),
+        np.empty(2 * leaves, dtype=np.int64),
+        np.empty(2 * leaves, dtype=np.int32),
+    )
+    range_start = np.cumsum([0, *(int(size) * int(size).bit_length() for size in sizes)], dtype=np.int64)
+    query = (
+        np.empty(p),
+        np.empty(q, dtype=np.int32),
+        np.empty(range_start[-1]),
+        range_start,
+        np.array([0, *(i.bit_length() - 1 for i in range(1, int(sizes.max(initial=0)) + 1))], dtype=np.int64),
+        np.empty(128),
+        np.empty(128, dtype=np.int64),
+    )
+    build(space, tree, leaves)
+    return space, tree, boxes, query

@@ -33,7 +33,7 @@ def _set(space, query, numbers, codes, i):
 
 
 @inlined
-def opened(space, gaps, tree, query, g, limit, depth):
+def _open(space, gaps, tree, query, g, limit, depth):
     """Stack the children of node g that may hold something within the limit, the nearest on top."""
     bound, node, out = query[3], query[4], query[2]
     some = lower_bounds(space, gaps, tree, query, g, limit)
@@ -53,7 +53,7 @@ def opened(space, gaps, tree, query, g, limit, depth):
 
 
 @inlined
-def within_leaf(space, gaps, tree, query, leaf, limit):
+def _within(space, gaps, tree, query, leaf, limit):
     """Which points of a leaf are within the limit; their δ² is in the query's room."""
     one = eight_numbers(space, gaps, tree[5], query, 2 * leaf)
     two = one
@@ -138,10 +138,10 @@ def nearest(space, gaps, tree, query, weight, slack, numbers, codes, order, squa
                 continue
             g = node[depth]
             if g < inner:
-                depth = opened(space, gaps, tree, query, g, limit, depth)
+                depth = _open(space, gaps, tree, query, g, limit, depth)
                 continue
             leaf = g - inner
-            some = within_leaf(space, gaps, tree, query, leaf, limit)
+            some = _within(space, gaps, tree, query, leaf, limit)
             who = tree[8][leaf]
             while some != 0:
                 j = lowest_bit(some)
@@ -196,9 +196,9 @@ def within(space, gaps, tree, query, numbers, codes, squared, i, found, end):
             depth -= 1
             g = node[depth]
             if g < inner:
-                depth = opened(space, gaps, tree, query, g, squared[i], depth)
+                depth = _open(space, gaps, tree, query, g, squared[i], depth)
                 continue
-            some = within_leaf(space, gaps, tree, query, g - inner, squared[i])
+            some = _within(space, gaps, tree, query, g - inner, squared[i])
             who = tree[8][g - inner]
             while some != 0:
                 j = lowest_bit(some)

@@ -67,18 +67,7 @@ def leaf_distances(space, gaps, tree, query, leaf):
     one, two = _leaf_numbers(space, gaps, tree, query, leaf)
     store(one, query[2], 0)
     store(two, query[2], WIDE)
-    tables, start, size, unequal = space[3], space[4], space[5], space[6]
-    out, count = query[2], tree[7][leaf]
-    for b in range(tree[6].shape[1]):
-        value = query[1][b]
-        row = tree[6][leaf, b]
-        first, term = start[b] + value * size[b], unequal[b]
-        if size[b] > 0:
-            for i in range(count):
-                out[i] += tables[first + row[i]]
-        else:
-            for i in range(count):
-                out[i] += term if row[i] != value else 0.0
+    add_codes(space, tree[6], query, leaf, (np.int64(1) << tree[7][leaf]) - 1)
 
 
 @inlined
