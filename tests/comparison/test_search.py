@@ -99,6 +99,10 @@ def test_on_a_table(tmp_path: Any) -> None:
     assert all(risk > 0.25 for method, risk in risks.items() if method.k < best.method.k)  # type: ignore[attr-defined]
     assert found.searched
     assert found.to_dict()["searched"] == list(found.searched)
+    both = [tm.Microaggregation(2), tm.MicroHybrid(2)]
+    kept = tm.compare(table, schema, both, attackers=["nearest"], max_risk=0.25, promise="k_anonymity", cache=tmp_path)
+    assert [point.label for point in kept.points if "hybrid" in point.label] == ["micro_hybrid(k=2)"]
+    assert len(kept.searched) == 1  # what does not promise it is not searched
     alone = tm.compare(table, schema, [tm.Microaggregation(2)], attackers=["nearest"], cache=tmp_path)
     assert alone.searched == ()
     with pytest.raises(tm.PlanError):

@@ -94,6 +94,7 @@ def compare(
         "cache": not no_cache,
         "max_risk": risk,
         "max_disclosure": disclosure,
+        "promise": promise,
     }
     read.attributes.check_decided()  # what is wrong with the table is no fault of any method
     read = read.on(engine, scheduler=scheduler)

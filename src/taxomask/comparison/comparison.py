@@ -22,7 +22,7 @@ from ..microdata import Microdata, Schema
 from ..release import Release, protect_on
 from ..release.protect import fingerprint
 from .grid import default_methods
-from .map import Point, RUMap, check_limits, with_front
+from .map import Point, RUMap, check_limits, is_among, with_front
 from .search import Outcome, search
 from .search import told as searched_words
 from .stored import Stored
@@ -47,6 +47,7 @@ def compare(
     so_far: Callable[[RUMap], None] | None = None,
     max_risk: float | None = None,
     max_disclosure: float | None = None,
+    promise: str | None = None,
     seconds: float = 60.0,
 ) -> RUMap:
     """Run methods on a table and measure risk and utility of each.
@@ -81,6 +82,8 @@ def compare(
     max_risk, max_disclosure
         Limits as of `RUMap.best`. With ``max_risk``, further k of the methods that have one are then measured, to the
         smallest that keeps to the limits: by the nearest record first, which is cheap, then by all attackers.
+    promise
+        That search looks only among methods that made this promise, as of `RUMap.best`.
     seconds
         No step of this search begins after so many; 0 for no search.
     """
@@ -100,6 +103,7 @@ def compare(
         so_far=so_far,
         max_risk=max_risk,
         max_disclosure=max_disclosure,
+        promise=promise,
         seconds=seconds,
     )
 
@@ -120,6 +124,7 @@ def compare_on(
     so_far: Callable[[RUMap], None] | None = None,
     max_risk: float | None = None,
     max_disclosure: float | None = None,
+    promise: str | None = None,
     seconds: float = 60.0,
 ) -> RUMap:
     """The same of a coded table, wherever it lies. Methods run at once in memory only: elsewhere jobs do."""
@@ -147,7 +152,7 @@ def compare_on(
     outcomes = measuring.all(chosen, progress, known_by_now)
     found = _map(chosen, outcomes, kind)
     if max_risk is not None and seconds > 0:
-        known = [(method, outcomes[place]) for place, method in enumerate(chosen)]
+        known = [(method, one) for place, method in enumerate(chosen) if _keeps(one := outcomes[place], promise)]
         more, words = _searched(measuring, known, max_risk, max_disclosure, seconds)
         outcomes |= {len(chosen) + i: one for i, (_, one) in enumerate(more)}
         found = replace(_map([*chosen, *(method for method, _ in more)], outcomes, kind), searched=words)
@@ -211,6 +216,11 @@ class _Measuring:
             self._store.write(method, found)
         progress(1.0)
         return found
+
+
+def _keeps(one: Outcome, promise: str | None) -> bool:
+    """Whether a method made a promise, if one is asked for."""
+    return promise is None or (not isinstance(one, TaxomaskError) and is_among(promise, one.promises))
 
 
 def _searched(

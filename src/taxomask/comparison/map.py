@@ -151,7 +151,7 @@ class RUMap:
                 hint="Give columns the role confidential, and leave attackers out or name those who look for values.",
             )
         kept = _Kept(self.points, analysis)
-        promised = [point for point in self.points if promise is None or _promises(point, promise)]
+        promised = [point for point in self.points if promise is None or is_among(promise, point.promises)]
         if not promised:
             raise PlanError(
                 f"no method promises {promise!r}.",
@@ -220,7 +220,7 @@ class RUMap:
         ]
         best = None
         limits = check_limits(max_risk, max_disclosure)
-        promised = [point for point in self.points if promise is None or _promises(point, promise)]
+        promised = [point for point in self.points if promise is None or is_among(promise, point.promises)]
         asked = limits or promise is not None or analysis is not None
         if asked and any(all(value(point) <= limit for _, limit, value in limits) for point in promised):
             choice = self.best(max_risk, max_disclosure, promise, analysis=analysis)
@@ -259,10 +259,10 @@ class _Kept:
         return math.inf if math.isnan(value) else value if self.key is None else -value
 
 
-def _promises(point: Point, promise: str) -> bool:
-    """Whether a point has a promise of this name, or else with these words in it."""
+def is_among(promise: str, promises: Iterable[str]) -> bool:
+    """Whether one of the promises has this name, or else these words in it."""
     name = promise.lower().replace("-", "_").replace(" ", "_")
-    return name in point.promises or any(promise in one for one in point.promises if " " in one)
+    return any(one == name or (" " in one and promise in one) for one in promises)
 
 
 def check_limits(
