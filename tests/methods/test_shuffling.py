@@ -289,6 +289,17 @@ def test_bad_parameters(method: Shuffling, error: type[Exception], message: str)
         tm.protect(table, MIXED, method)
 
 
+def test_of_all_confidential_columns_those_that_do_not_vary_stay_as_they_are() -> None:
+    table = pa.table({"a": [4.0] * 6, "b": [1.0, 2, 3, 5, 8, 13], "c": pa.nulls(6, pa.float64())})
+    schema = tm.Schema([tm.Attribute(name, role="confidential", kind="continuous") for name in "abc"])
+    release = tm.protect(table, schema, tm.Shuffling(), seed=2)
+    assert release.data["a"].to_pylist() == [4.0] * 6
+    assert release.data["c"].null_count == 6
+    assert sorted(release.data["b"].to_pylist()) == table["b"].to_pylist() != release.data["b"].to_pylist()
+    assert "a: has only one value and stays as it is." in release.notes
+    assert "c: has no value and stays as it is." in release.notes
+
+
 @pytest.mark.parametrize(
     ("values", "message"), [([4, 4, None], "has only one value"), ([None, None, None], "has no value")]
 )

@@ -85,10 +85,11 @@ class Shuffling(Method):
     def mask_on(self, engine: Engine, data: Microdata, rng: np.random.Generator) -> Masked:
         if engine.in_one_job(data.n):
             return super().mask_on(engine, data, rng)
-        names, given = self._attributes(data), self._given(data)
-        model, scores, notes = self._copula(engine, data, names, given)
+        shuffled, still = self._varying(engine, data)
+        model, scores, notes = self._copula(engine, data, shuffled, self._given(data))
+        notes += still
         noise, columns = [], {}
-        for place, (name, child) in enumerate(zip(names, rng.spawn(len(names)), strict=True)):
+        for place, (name, child) in enumerate(zip(shuffled, rng.spawn(len(shuffled)), strict=True)):
             column = data.columns[name]
             noise.append(engine.each(_noise, [range(data.n)], what="drawing", rng=child))
             drawn, gone = engine.each(_drawn, [column, *noise, *scores], model, place, what="shuffling", main=True)
@@ -96,12 +97,28 @@ class Shuffling(Method):
             notes += _left_in_place(name, sum(gone))
         return Masked(data.replace(columns), notes=tuple(notes))
 
+    def _varying(self, engine: Engine, data: Microdata) -> tuple[dict[str, Ranked], list[str]]:
+        """The ranks of the attributes to shuffle, and notes on those that do not vary and stay as they are.
+
+        Those that are named must vary, and so must one at least.
+        """
+        ranks = {name: _response(engine, data.columns[name]) for name in self._attributes(data)}
+        still = {name: "only one value" if one.m else "no value" for name, one in ranks.items() if one.constant}
+        if still and (self.attributes is not None or len(still) == len(ranks)):
+            name, what = next(iter(still.items()))
+            raise DataError(
+                f"column {name!r} has {what}, so there is nothing to shuffle.",
+                hint="Leave it out: name attributes=[…] without it, or give it the role 'other'.",
+            )
+        notes = [f"{name}: has {what} and stays as it is." for name, what in still.items()]
+        return {name: one for name, one in ranks.items() if name not in still}, notes
+
     def _copula(
-        self, engine: Engine, data: Microdata, names: tuple[str, ...], given: tuple[str, ...]
+        self, engine: Engine, data: Microdata, shuffled: dict[str, Ranked], given: tuple[str, ...]
     ) -> tuple[Conditional, list[Float], list[str]]:
         """The shuffled attributes given the others, the scores s* of these, and what is worth knowing."""
         notes: list[str] = []
-        ranks = [_response(engine, data.columns[name]) for name in names]
+        names, ranks = tuple(shuffled), list(shuffled.values())
         for name in given:
             ranks += _given(engine, data.columns[name], notes)
         r = spearman(engine, ranks)
@@ -160,19 +177,11 @@ def _once(names: tuple[str, ...], field: str) -> tuple[str, ...]:
 
 
 def _response(engine: Engine, column: Column) -> Ranked:
-    """The ranks of a column to be shuffled, which must vary."""
+    """The ranks of a column to be shuffled."""
     if isinstance(column, ContinuousColumn):
-        found = ranked(engine, engine.rank(column.values, "ranking"), column)
-    else:
-        counts = engine.count(column)
-        found = _by_place(engine, column, counts, category_ranks(column.outline(counts)))
-    if found.constant:
-        what = "has no value" if not found.m else "has only one value"
-        raise DataError(
-            f"column {column.attribute.name!r} {what}, so there is nothing to shuffle.",
-            hint="Leave it out: name attributes=[…] without it, or give it the role 'other'.",
-        )
-    return found
+        return ranked(engine, engine.rank(column.values, "ranking"), column)
+    counts = engine.count(column)
+    return _by_place(engine, column, counts, category_ranks(column.outline(counts)))
 
 
 def _given(engine: Engine, column: Column, notes: list[str]) -> list[Ranked]:
