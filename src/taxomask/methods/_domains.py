@@ -55,8 +55,8 @@ class Domain(ABC):
         found = self.numbers(self.column)
         outside = np.flatnonzero(found == -2)
         if len(outside):
-            assert isinstance(self.column, CategoricalColumn)
-            values = [spell(self.column.categories[i]) for i in np.unique(self.column.codes[outside]).tolist()]
+            column = self.column.categorical
+            values = [spell(column.categories[i]) for i in np.unique(column.codes[outside]).tolist()]
             raise DataError(
                 f"column {self.name!r}: {len(outside):,} cells hold {listing(values)}, which the domain does not have.",
                 hint="List every value that can occur in domain, whether it does or not.",
@@ -131,8 +131,7 @@ class _Range(Domain):
         return np.where(np.isnan(values), -1, np.where(outside, -2, near))
 
     def written(self, numbers: Numbers) -> Column:
-        assert isinstance(self.column, ContinuousColumn)
-        return self.column.with_values(np.append(self._grid, np.nan)[numbers])
+        return self.column.with_cells(np.append(self._grid, np.nan)[numbers])
 
 
 def _decimals(number: float) -> int:
@@ -159,13 +158,12 @@ class _Categories(Domain):
             raise PlanError(f"the domain of {self.name!r} has one value only.", hint="Leave the column out.")
 
     def numbers(self, column: Column) -> Numbers:
-        assert isinstance(column, CategoricalColumn)
-        found = [self._places.get(spell(one), -2) for one in column.categories]
-        return np.array([*found, -1], dtype=np.int64)[column.codes]
+        coded = column.categorical
+        found = [self._places.get(spell(one), -2) for one in coded.categories]
+        return np.array([*found, -1], dtype=np.int64)[coded.codes]
 
     def written(self, numbers: Numbers) -> Column:
-        assert isinstance(self.column, CategoricalColumn)
-        return replace(self.column, codes=numbers.astype(np.int32), categories=self.values)
+        return replace(self.column.categorical, codes=numbers.astype(np.int32), categories=self.values)
 
 
 class _Scale(_Categories):

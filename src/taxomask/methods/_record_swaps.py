@@ -36,7 +36,7 @@ def swap_records(terms: Sequence[Term], k: int, whole: bool, rng: np.random.Gene
         )
     numbers, example = _combinations(terms, n)
     places = Places.of(numbers, len(example), np.arange(n))
-    present = np.stack([_present(term) for term in terms])[:, places.records]
+    present = np.stack([~term.missing for term in terms])[:, places.records]
     free = [free_set(row) for row in (*present, present.any(axis=0))]
     sizes = np.diff(places.start)
     counts = np.stack([np.bincount(places.codes[row], minlength=len(sizes)) for row in (*present, present.any(axis=0))])
@@ -118,14 +118,6 @@ def _squarable(column: ContinuousColumn) -> ContinuousColumn:
     largest = float(np.abs(column.values[~column.missing]).max(initial=0.0))
     exponent = int(np.frexp(largest)[1])
     return column if abs(exponent) < 400 else column.with_values(np.ldexp(column.values, -exponent))
-
-
-def _present(term: Term) -> NDArray[np.bool_]:
-    """Which records have a value."""
-    if isinstance(term, NumberTerm):
-        return ~np.isnan(term.coordinates)
-    assert isinstance(term, TableTerm | EqualityTerm)
-    return term.coordinates < (len(term.table) - 1 if isinstance(term, TableTerm) else term.categories)
 
 
 def _combinations(terms: Sequence[Term], n: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -92,7 +92,11 @@ class Pipeline(Method):
                 )
             masked = rounded(engine, current, masked, method, promises)
             of = f", of what step {place} made" if place else ""
-            steps.append(_Step(f"step {place + 1} ({method.name}{of})", current, masked, promises))
+            steps.append(
+                _Step(
+                    f"step {place + 1} ({method.name}{of})", current, masked, promises, place + 1 == len(self.methods)
+                )
+            )
             current = masked.data
         finals = [copy.seen() for copy in steps[-1].masked.copies or (current,)]
         lost = [note for place in range(len(steps) - 1) for note in _settle(engine, steps, place, finals)]
@@ -133,6 +137,7 @@ class _Step:
     before: Microdata
     masked: Masked
     claims: tuple[Promise, ...]
+    last: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,14 +155,16 @@ class _OfStep(Promise):
 
     place: int
 
+    def _step(self, masked: Masked) -> _Step:
+        assert isinstance(masked, _Piped)
+        return masked.steps[self.place]
+
     def settled(self, masked: Masked) -> tuple[str, ...]:
         return tuple(masked.data.columns)  # each step has rounded what it made
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        assert isinstance(masked, _Piped)
-        step = masked.steps[self.place]
-        last = self.place + 1 == len(masked.steps)
-        made = replace(step.masked, data=masked.data) if last else step.masked  # one of several copies, perhaps
+        step = self._step(masked)
+        made = replace(step.masked, data=masked.data) if step.last else step.masked  # one of several copies, perhaps
         checks = [promise.check(step.before, released, made) for promise in step.claims]
         if not checks:
             return Check(f"{step.title}: nothing", True, "no promise to check")
@@ -168,12 +175,10 @@ class _OfStep(Promise):
         )
 
     def parts(self, masked: Masked) -> tuple[Promise, ...]:
-        assert isinstance(masked, _Piped)
-        return masked.steps[self.place].claims
+        return self._step(masked).claims
 
     def suffices_for(self, masked: Masked) -> tuple[str, ...]:
-        assert isinstance(masked, _Piped)
-        step = masked.steps[self.place]
+        step = self._step(masked)
         return tuple(name for promise in step.claims for name in promise.suffices_for(step.masked))
 
 

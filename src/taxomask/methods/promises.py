@@ -454,10 +454,9 @@ def _outside(before: Column, after: Column, masked: Column, groups: Groups) -> i
     if isinstance(before, ContinuousColumn):
         moved = np.abs(after.numbers() - before.values)
         return int((moved > radii(before.values, groups) * slack).sum())
-    assert isinstance(after, CategoricalColumn)
-    assert isinstance(masked, CategoricalColumn)
-    numbers = {category: i for i, category in enumerate(masked.categories)}
-    old, new = (_renumbered(column, numbers) for column in (before, after))
+    groups_of = masked.categorical
+    numbers = {category: i for i, category in enumerate(groups_of.categories)}
+    old, new = (_renumbered(column.categorical, numbers) for column in (before, after))
     present = (old != -1) & (new != -1)
     if not isinstance(before, TaxonomicColumn) and before.attribute.kind != Kind.ORDINAL:
         known = set(zip(groups.numbers.tolist(), old.tolist(), strict=True))
@@ -466,7 +465,7 @@ def _outside(before: Column, after: Column, masked: Column, groups: Groups) -> i
     allowed = farthest_in_group(before, groups)
     outside = int((new[present] == -2).sum())
     for category, rows in rows_by_code(np.where(new >= 0, old, -1), len(numbers)):
-        outside += int((category_distances(masked, category)[new[rows]] > allowed[rows] * slack).sum())
+        outside += int((category_distances(groups_of, category)[new[rows]] > allowed[rows] * slack).sum())
     return outside
 
 

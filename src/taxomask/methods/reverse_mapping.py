@@ -160,6 +160,11 @@ class ReverseMapped(Masked):
     inner: Masked | None = field(default=None, repr=False)
 
 
+def _mapped(masked: Masked) -> ReverseMapped:
+    assert isinstance(masked, ReverseMapped)
+    return masked
+
+
 # --------------------------------------------------------------------------------------- the mapping
 
 
@@ -287,18 +292,17 @@ class OriginalValues(Promise):
     whose distribution differs by at most 1 / min(m, n)."""
 
     def settled(self, masked: Masked) -> tuple[str, ...]:
-        assert isinstance(masked, ReverseMapped)
-        return masked.attributes
+        return _mapped(masked).attributes
 
     def permuted(self, masked: Masked) -> tuple[str, ...]:
         return self.settled(masked) if masked.linked else ()
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        assert isinstance(masked, ReverseMapped)
+        names = _mapped(masked).attributes
         if masked.linked:
-            return Permutation(masked.attributes).check(original, released, masked)
+            return Permutation(names).check(original, released, masked)
         worst, allowed, strange, holds = 0.0, 0.0, 0, True
-        for name in masked.attributes:
+        for name in names:
             before, after = original.columns[name], code(released, original.schema[name]).column
             x, z = np.sort(rank_keys(before)[~before.missing]), np.sort(rank_keys(after, before)[~after.missing])
             strange += int((~np.isin(z, x)).sum())
@@ -307,7 +311,7 @@ class OriginalValues(Promise):
                 largest, own = float(np.abs(gap).max()), 1 / min(len(x), len(z))  # of this attribute, by its values
                 worst, allowed, holds = max(worst, largest), max(allowed, own), holds and largest <= own
         return Check(
-            f"the values of {', '.join(masked.attributes)} are original ones, and as frequent, within {allowed:.2g}",
+            f"the values of {', '.join(names)} are original ones, and as frequent, within {allowed:.2g}",
             holds and not strange,
             f"the largest difference of distributions is {worst:.2g}; {strange:,} values are not original ones",
         )
@@ -329,14 +333,14 @@ class ProbabilisticAnonymity(Promise):
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        assert isinstance(masked, ReverseMapped)
-        assert masked.inner is not None
-        classes = equal_records(masked.inner.data.seen(), self.attributes)
+        made = _mapped(masked)
+        assert made.inner is not None
+        classes = equal_records(made.inner.data.seen(), self.attributes)
         sizes = class_owners(classes, original.units)
         smallest = int(sizes.min(initial=self.k))
         outside = 0
-        for name in masked.attributes:
-            x, y = original.columns[name], masked.inner.data.columns[name]
+        for name in made.attributes:
+            x, y = original.columns[name], made.inner.data.columns[name]
             z = rank_keys(code(released, original.schema[name]).column, x)
             outside += int((z[np.lexsort((z, rank_keys(y, x)))] != np.sort(rank_keys(x))).sum())
         # Who owns more than 1/k of a class is found with more: the order is as random, but the name would say too much.

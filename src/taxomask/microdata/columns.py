@@ -49,6 +49,11 @@ class _Coded(ABC):
         """The column of these rows only (positions, or a mask)."""
 
     @property
+    def categorical(self) -> CategoricalColumn:
+        """The column, for who knows that it holds categories."""
+        raise TypeError(f"column {self.attribute.name!r} holds numbers, not categories")
+
+    @property
     @abstractmethod
     def cells(self) -> NDArray[Any]:
         """The array that holds the values or codes."""
@@ -137,6 +142,10 @@ class CategoricalColumn(_Coded):
 
     def numbered(self) -> tuple[NDArray[np.int64], int]:
         return self.codes.astype(np.int64), len(self.categories)
+
+    @property
+    def categorical(self) -> Self:
+        return self
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
+from ..records import CodeTerm, NumberTerm, RecordDistance, TableTerm
 from .whole_distances import whole_bits, whole_distances
 
 __all__ = ["Arrays", "OrdinalAverage", "People", "Points"]
@@ -112,7 +112,7 @@ def _rules(space: RecordDistance, ordinal: OrdinalAverage) -> Arrays:
     categories = [term.categories if grade else 0 for term, grade in zip(numbers, graded, strict=True)]
     levels = [term.levels for term, grade in zip(numbers, graded, strict=True) if grade and term.levels is not None]
     coordinates = [(np.arange(c) - term.origin) * term.scale for term, c in zip(numbers, categories, strict=True)]
-    whole = [_whole(term, space.n) for term in space.terms if isinstance(term, TableTerm | EqualityTerm)]
+    whole = [_whole(term, space.n) for term in space.terms if isinstance(term, CodeTerm)]
     return (
         np.array([_RULES[ordinal] if grade else 0 for grade in graded], dtype=np.int64),
         np.array([_unit(term, space.n) for term in numbers], dtype=np.float64),
@@ -132,7 +132,7 @@ def _one_after_the_other(tables: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 def _sums(space: RecordDistance) -> Arrays:
     numbers = [term for term in space.terms if isinstance(term, NumberTerm)]
-    codes = [_codes(term) for term in space.terms if isinstance(term, TableTerm | EqualityTerm)]
+    codes = [term.codes for term in space.terms if isinstance(term, CodeTerm)]
     start = np.cumsum([0, *codes], dtype=np.int64)
     return (
         np.zeros(1, dtype=np.int64),
@@ -145,11 +145,6 @@ def _sums(space: RecordDistance) -> Arrays:
     )
 
 
-def _codes(term: TableTerm | EqualityTerm) -> int:
-    """How many codes an attribute has, the one for missing included (it is the last)."""
-    return len(term.table) if isinstance(term, TableTerm) else term.categories + 1
-
-
 def _unit(term: NumberTerm, n: int) -> float:
     """The fixed-point unit of a sum of coordinates: the smallest power of two that lets n of them fit 62 bits."""
     largest = float(np.nanmax(np.abs(term.coordinates), initial=0.0))
@@ -157,9 +152,9 @@ def _unit(term: NumberTerm, n: int) -> float:
     return float(2.0 ** min(62 - n.bit_length() - exponent, 60))
 
 
-def _whole(term: TableTerm | EqualityTerm, n: int) -> tuple[NDArray[np.int64], int]:
+def _whole(term: CodeTerm, n: int) -> tuple[NDArray[np.int64], int]:
     """The distances of a table in whole numbers, with their rounding; missing adds nothing."""
-    if isinstance(term, EqualityTerm):
+    if not isinstance(term, TableTerm):
         return np.zeros(0, dtype=np.int64), 0
     bits = whole_bits(n)
     if bits not in term.made:

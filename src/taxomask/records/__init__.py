@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .distance import RecordDistance
 from .spread import Extent, Spread
-from .terms import EqualityTerm, NumberTerm, TableTerm, Term
+from .terms import CodeTerm, EqualityTerm, NumberTerm, TableTerm, Term
 
-__all__ = ["EqualityTerm", "Extent", "NumberTerm", "RecordDistance", "Spread", "TableTerm", "Term"]
+__all__ = ["CodeTerm", "EqualityTerm", "Extent", "NumberTerm", "RecordDistance", "Spread", "TableTerm", "Term"]

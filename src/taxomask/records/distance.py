@@ -17,7 +17,7 @@ from ..errors import DataError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..semantics import category_marginality
 from .spread import Extent, Spread
-from .terms import EqualityTerm, NumberTerm, TableTerm, Term
+from .terms import CodeTerm, EqualityTerm, NumberTerm, TableTerm, Term, codes_with_missing
 
 __all__ = ["RecordDistance"]
 
@@ -140,7 +140,7 @@ class RecordDistance:
 
     def among(self, columns: Iterable[Column]) -> RecordDistance:
         """The same as `of`, given the column of each attribute."""
-        other = self.from_terms(_placed(term, column) for term, column in zip(self.terms, columns, strict=True))
+        other = self.from_terms(term.placed(column) for term, column in zip(self.terms, columns, strict=True))
         other._tables = self._tables
         return other
 
@@ -191,20 +191,20 @@ class RecordDistance:
             np.array([term.farthest for term in self.terms if isinstance(term, NumberTerm)]),
             codes,
             *self._tables,
-            np.array([term.farthest for term in self.terms if isinstance(term, TableTerm | EqualityTerm)]),
+            np.array([term.farthest for term in self.terms if isinstance(term, CodeTerm)]),
         )
 
     @cached_property
     def coordinates(self) -> tuple[Float, NDArray[np.int32]]:
         """The records alone: numbers and codes, one row per record."""
         numbers = [term.coordinates for term in self.terms if isinstance(term, NumberTerm)]
-        coded = [term.coordinates for term in self.terms if isinstance(term, TableTerm | EqualityTerm)]
+        coded = [term.coordinates for term in self.terms if isinstance(term, CodeTerm)]
         return _side_by_side(numbers, self.n, np.float64), _side_by_side(coded, self.n, np.int32)
 
     @cached_property
     def _tables(self) -> tuple[Float, NDArray[np.int64], NDArray[np.int64]]:
         """The tables of all taxonomic attributes one after the other, where each begins, and its size."""
-        coded = [term for term in self.terms if isinstance(term, TableTerm | EqualityTerm)]
+        coded = [term for term in self.terms if isinstance(term, CodeTerm)]
         tables = [term.table if isinstance(term, TableTerm) else np.zeros((0, 0)) for term in coded]
         start = np.cumsum([0, *(table.size for table in tables)], dtype=np.int64)
         filled = [table for table in tables if table.size]
@@ -301,27 +301,9 @@ def _coordinates(values: Float, square: float, weight: float) -> tuple[Float, fl
     return (values - origin) * scale, origin, scale
 
 
-def _placed(term: Term, column: Column) -> Term:
-    """A term with the values of another column."""
-    if isinstance(term, NumberTerm):
-        if isinstance(column, CategoricalColumn):
-            values, levels = np.where(column.missing, np.nan, column.codes), column.codes
-        else:
-            values, levels = column.values, None
-        return replace(term, coordinates=(values - term.origin) * term.scale, levels=levels)
-    assert isinstance(term, TableTerm | EqualityTerm)
-    assert isinstance(column, CategoricalColumn)
-    return replace(term, coordinates=_codes(column))
-
-
-def _codes(column: CategoricalColumn) -> NDArray[np.int32]:
-    """The codes of a column, with the one after the last for missing values."""
-    return np.where(column.missing, len(column.categories), column.codes).astype(np.int32)
-
-
 def _category_term(column: CategoricalColumn, distance: Formula, factor: float) -> Term:
     name, categories = column.attribute.name, len(column.categories)
-    codes = _codes(column)
+    codes = codes_with_missing(column)
     if not isinstance(column, TaxonomicColumn):
         return EqualityTerm(name, codes, factor if categories > 1 else 0.0, categories)
     if distance == "s":

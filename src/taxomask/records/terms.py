@@ -4,7 +4,8 @@ One contract for all kinds of attribute, so that one scan and one index serve ev
 *coordinates* (numbers, or codes in taxonomy order) and answers
 
 - `between`: the term of one coordinate and many others,
-- `farthest`: the largest term that two coordinates of the attribute have.
+- `farthest`: the largest term that two coordinates of the attribute have,
+- `placed`: the same term for the records of another column with the same categories.
 
 A missing value has a coordinate of its own (NaN, or the code after the last): 0 from another missing value and
 `farthest` from every other.
@@ -20,7 +21,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EqualityTerm", "NumberTerm", "TableTerm", "Term"]
+from ..microdata import CategoricalColumn, Column
+
+__all__ = ["CodeTerm", "EqualityTerm", "NumberTerm", "TableTerm", "Term"]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -33,6 +36,11 @@ class Term(ABC):
     coordinates: NDArray[Any]
     farthest: float
 
+    @property
+    @abstractmethod
+    def missing(self) -> NDArray[np.bool_]:
+        """Which records have no value."""
+
     @abstractmethod
     def between(self, query: Any, others: NDArray[Any]) -> Float:
         """The terms of a coordinate and each of others (or of each of several coordinates and its partner)."""
@@ -40,6 +48,10 @@ class Term(ABC):
     @abstractmethod
     def take(self, rows: NDArray[np.integer[Any]]) -> Self:
         """The term of some of the records; ``farthest`` stays that of all."""
+
+    @abstractmethod
+    def placed(self, column: Column) -> Self:
+        """The term of another column's records; the scale stays that of this one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +82,10 @@ class NumberTerm(Term):
         smallest = self.origin * self.scale
         return max(abs(smallest), abs(smallest + math.sqrt(self.farthest)))
 
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        return np.isnan(self.coordinates)
+
     def between(self, query: float | Float, others: Float) -> Float:
         one, other = np.isnan(query), np.isnan(others)
         return np.where(one & other, 0.0, np.where(one | other, self.farthest, np.square(others - query)))
@@ -78,17 +94,47 @@ class NumberTerm(Term):
         levels = None if self.levels is None else self.levels[rows]
         return replace(self, coordinates=self.coordinates[rows], levels=levels)
 
+    def placed(self, column: Column) -> Self:
+        levels = column.codes if isinstance(column, CategoricalColumn) else None
+        return replace(self, coordinates=(column.numbers() - self.origin) * self.scale, levels=levels)
+
 
 @dataclass(frozen=True, eq=False)
-class TableTerm(Term):
-    """table[x, y], for taxonomic attributes: ``coordinates`` are codes, the last row of the table means missing.
+class CodeTerm(Term):
+    """For nominal and taxonomic attributes: ``coordinates`` are codes, the last of the ``codes`` means missing."""
+
+    name: str
+    coordinates: Codes
+
+    @property
+    @abstractmethod
+    def codes(self) -> int:
+        """How many codes there are, the one for missing included."""
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        return self.coordinates == self.codes - 1
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+        return replace(self, coordinates=self.coordinates[rows])
+
+    def placed(self, column: Column) -> Self:
+        return replace(self, coordinates=codes_with_missing(column.categorical))
+
+
+def codes_with_missing(column: CategoricalColumn) -> Codes:
+    """The codes of a column, with the one after the last for missing values."""
+    return np.where(column.missing, len(column.categories), column.codes).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class TableTerm(CodeTerm):
+    """table[x, y], for taxonomic attributes.
 
     ``distances`` are what the average of a group is found by, if they are not the table divided by ``factor``.
     ``made`` is what was made of the table; the terms of some of the records share it, as they share the table.
     """
 
-    name: str
-    coordinates: Codes
     table: Float
     distances: Float | None = None
     factor: float = 1.0
@@ -99,27 +145,24 @@ class TableTerm(Term):
         if self.farthest < 0:
             object.__setattr__(self, "farthest", float(self.table.max(initial=0.0)))
 
+    @property
+    def codes(self) -> int:
+        return len(self.table)
+
     def between(self, query: int | Codes, others: Codes) -> Float:
         return self.table[query, others]
 
-    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
-        return replace(self, coordinates=self.coordinates[rows])
-
 
 @dataclass(frozen=True, eq=False)
-class EqualityTerm(Term):
-    """0 if equal, else one constant, for nominal attributes; a table is not needed.
+class EqualityTerm(CodeTerm):
+    """0 if equal, else one constant, for nominal attributes with so many ``categories``; a table is not needed."""
 
-    The code after the last of the ``categories`` means missing.
-    """
-
-    name: str
-    coordinates: Codes
     farthest: float
     categories: int
 
+    @property
+    def codes(self) -> int:
+        return self.categories + 1
+
     def between(self, query: int | Codes, others: Codes) -> Float:
         return np.where(others == query, 0.0, self.farthest)
-
-    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
-        return replace(self, coordinates=self.coordinates[rows])

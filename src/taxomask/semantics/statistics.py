@@ -321,9 +321,7 @@ def _coded(
             match=match,
             normalize=check_normalize(normalize),
         )
-    column = code(Frame(pa.table({"values": pa.array(values)})), attribute).column
-    assert isinstance(column, CategoricalColumn)
-    return column
+    return code(Frame(pa.table({"values": pa.array(values)})), attribute).column.categorical
 
 
 def _both(

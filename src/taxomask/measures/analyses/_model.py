@@ -133,9 +133,7 @@ class _Term:
             )
             out[:, 0] = (values - self.middle) / self.unit
             return
-        column = side[self.text]
-        assert isinstance(column, CategoricalColumn)
-        out[:] = self.place[column.codes[rows]][:, None] == np.arange(len(self.names))
+        out[:] = self.place[side[self.text].categorical.codes[rows]][:, None] == np.arange(len(self.names))
 
 
 @dataclass(frozen=True, eq=False)

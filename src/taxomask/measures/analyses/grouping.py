@@ -38,8 +38,7 @@ def grouped(side: Side, names: Iterable[str], levels: Mapping[str, int] | None, 
     numbers = np.zeros(side.n, dtype=np.int64)
     labels: tuple[str, ...] = ("all",)
     for name in names:
-        column = side[name]
-        assert isinstance(column, CategoricalColumn)
+        column = side[name].categorical
         own, texts = labels_of(column, (levels or {}).get(name))
         codes = np.append(own, -1)[column.codes]
         both = np.where((numbers < 0) | (codes < 0), -1, numbers * len(texts) + codes)

@@ -134,9 +134,7 @@ def _between(ranked: Float, low: Float, high: Float) -> Whole:
 def _right_codes(
     engine: Engine, before: Column, after: Column, truth: CategoricalColumn, percent: float
 ) -> tuple[dict[str, Runs], dict[str, Float]]:
-    assert isinstance(before, CategoricalColumn)
-    assert isinstance(after, CategoricalColumn)
-    meant = [engine.each(by_meaning, [one], what=_WHAT) for one in (before, after)]
+    meant = [engine.each(by_meaning, [one.categorical], what=_WHAT) for one in (before, after)]
     counts, released = (engine.count(one) for one in meant)
     right = confidential_codes([truth, truth], None, percent, counts)[1]
     until = np.concatenate([[0], np.cumsum(released)])

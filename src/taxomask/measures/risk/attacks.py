@@ -13,7 +13,7 @@ from ...errors import DataError
 from ...microdata import CategoricalColumn, Column, Kind, Microdata, TaxonomicColumn
 from ...microdata.alike import places_of_both
 from ...partition.nearest import Neighbours
-from ...records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
+from ...records import CodeTerm, EqualityTerm, NumberTerm, RecordDistance, TableTerm
 from ..plain import Result
 from ..side_by_side import side_by_side
 from .guesses import Runs, Tally
@@ -186,7 +186,7 @@ class _Window:
 class _Code:
     """Released categories and the known ones: possible where the term is 0, or without a table if equal or either 0."""
 
-    term: TableTerm | EqualityTerm
+    term: CodeTerm
     known: NDArray[np.int32]
 
     @property

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._support.parameters import check_number
 from ...engines import Engine
-from ...microdata import CategoricalColumn, Column, ContinuousColumn, Microdata, Role
+from ...microdata import Column, ContinuousColumn, Microdata, Role
 from ...microdata.people import by_owner, class_owners
 from ..measure import Figure, Measure, Tables
 from ..plain import Result
@@ -186,9 +186,7 @@ def _stacked(first: Column, second: Column) -> Column:
     """Two columns in one numbering, one below the other."""
     if isinstance(first, ContinuousColumn) and isinstance(second, ContinuousColumn):
         return first.with_values(np.concatenate([first.values, second.values]))
-    assert isinstance(first, CategoricalColumn)
-    assert isinstance(second, CategoricalColumn)
-    return first.with_codes(np.concatenate([first.codes, second.codes]))
+    return first.categorical.with_codes(np.concatenate([first.categorical.codes, second.categorical.codes]))
 
 
 # --------------------------------------------------------------------------------------- of long tables

@@ -59,9 +59,8 @@ class Part:
 
     def _group(self, column: Column) -> NDArray[np.int64]:
         """The number of the indicator of each record; -1 for the group that has none."""
-        assert isinstance(column, CategoricalColumn)
         assert self.groups is not None
-        return self.groups[column.codes]
+        return self.groups[column.categorical.codes]
 
 
 class Design:

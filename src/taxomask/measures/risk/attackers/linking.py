@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....methods.likelihood import CodeEvidence, Evidence, NumberEvidence
-from ....records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
+from ....records import NumberTerm, RecordDistance, TableTerm
 from .attacker import own_pairs
 
 __all__ = ["Likeliest", "Links", "by_distance", "likeliest_of", "linked", "one_to_one"]
@@ -189,7 +189,7 @@ def by_distance(here: RecordDistance, there: RecordDistance) -> list[Evidence]:
     one, other = np.ones(here.n), np.full(there.n, 2.0)
     for x, y in zip(here.terms, there.terms, strict=True):
         if isinstance(x, NumberTerm):
-            gone = [np.isnan(term.coordinates) for term in (y, x)]
+            gone = [y.missing, x.missing]
             if gone[0].any() or gone[1].any():
                 table = -x.farthest * (1 - np.eye(2))
                 found.append(CodeEvidence(gone[0].astype(np.int32), gone[1].astype(np.int32), table))
@@ -201,12 +201,10 @@ def by_distance(here: RecordDistance, there: RecordDistance) -> list[Evidence]:
                     np.where(gone[1], 0.0, one),
                 )
             )
+        elif isinstance(x, TableTerm):
+            found.append(CodeEvidence(y.coordinates, x.coordinates, -x.table))
         else:
-            assert isinstance(x, TableTerm | EqualityTerm)
-            if isinstance(x, TableTerm):
-                found.append(CodeEvidence(y.coordinates, x.coordinates, -x.table))
-            else:
-                found.append(_Unequal(y.coordinates, x.coordinates, None, -x.farthest))
+            found.append(_Unequal(y.coordinates, x.coordinates, None, -x.farthest))
     return found
 
 
