@@ -33,7 +33,7 @@ _HEAD = """\
 # Private: its comments tell of values. A draft for {data}, from names and values. Check every role before you use it:
 #   undecided         not recognised, for you to decide: nothing is released while there is one. They come first
 #   identifier        names a person; never released
-#   quasi_identifier  others may know it, so it could lead to a person; protected
+#   quasi_identifier  others may know it, so it could lead to a person; most methods protect it
 #   confidential      what is to be learnt only about groups, such as a diagnosis
 #   other             released as it is, unprotected; with `follows`, as it belongs to the released value of that column
 # A column goes by its kind: continuous, ordinal (with an order), nominal, or taxonomic (codes of a taxonomy).

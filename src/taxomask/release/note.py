@@ -1,4 +1,4 @@
-"""The public note that goes with a protected table: what was done, and nothing that helps to undo it."""
+"""The public note that goes with a protected table: what was done, without seed, strength or figures of the original."""
 
 from __future__ import annotations
 

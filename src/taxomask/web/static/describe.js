@@ -9,7 +9,7 @@ import { taxonomy } from "./taxonomy.js";
 const ROLES = {
   undecided: ["Undecided", "not recognised, for you to decide; nothing is released while there is one"],
   identifier: ["Identifier", "names a person; never released"],
-  quasi_identifier: ["Quasi-identifier", "others may know it, so it could lead to a person; protected"],
+  quasi_identifier: ["Quasi-identifier", "others may know it, so it could lead to a person; most methods protect it"],
   confidential: ["Confidential", "to be learnt only about groups, such as a diagnosis"],
   other: ["Other", "released as it is, unprotected"],
 };

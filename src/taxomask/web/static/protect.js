@@ -79,7 +79,7 @@ export async function protectStep(page) {
 }
 
 const PROMISES = {
-  alike: ["At least k records look alike", "in all quasi-identifiers together: nobody is alone by them"],
+  alike: ["At least k records look alike", "in all quasi-identifiers together: no record, or person if a column names them, is alone by these"],
   chances: ["A value could be that of any of k records", "with equal chance; it stands in the row of one of them"],
   bound: ["A proven bound on what a value tells", "whatever somebody knows already"],
   steps: ["What the steps promise", "each of them, on the table that is released"],

@@ -16,7 +16,7 @@ export async function releaseStep(page, id) {
     h("p", { class: "lead" }, h("b", {}, result.method), ` on ${state.table.name}. What you download was written, read back and checked.`),
     h("ul", { class: "downloads" },
       result.tables.map((name, at) => file(name, result.tables.length > 1 ? `Protected table ${at + 1}` : "Protected table", "Rows are in a new random order.", "public")),
-      file(result.files.note, "Public note", "What was done, in words, without anything that helps to undo it. Publish it with the table.", "public"),
+      file(result.files.note, "Public note", "What was done, in words: no seed, no strength of the method, no figure of the original table. Publish it with the table.", "public"),
       file(result.files.audit, "Private audit", "How it was made, with the seed: it can undo the protection. Keep it safe, do not publish it.", "private"),
       file(result.files.report, "Report", "What it cost and what it risks. It tells how close the table is to the original: do not publish it.", "private"),
       file(result.files.plan, "Plan", "The columns and the method, to do the same again.", "private")),
