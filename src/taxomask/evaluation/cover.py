@@ -59,7 +59,8 @@ def _promised(done: Mapping[str, Any]) -> str:
         return f"The method promises nothing of its own; the {len(checks)} checks of every release hold on {where}."
     more = len(held) - PROMISES
     also = f"; and {more} more that {'is' if more == 1 else 'are'} listed below" if more > 0 else ""
-    return f"The method's promises were checked on {where}, and hold: {'; '.join(held[:PROMISES])}{also}."
+    drawn = " and, where they speak of probabilities, on how values are drawn" if done["by_chance"] else ""
+    return f"The method's promises were checked on {where}{drawn}, and hold: {'; '.join(held[:PROMISES])}{also}."
 
 
 def _found(evaluation: Evaluation, done: Mapping[str, Any]) -> str:

@@ -47,7 +47,7 @@ def page(evaluation: Evaluation, done: Mapping[str, Any] | None) -> dict[str, An
         "title": "Report of a protected table",
         "contents": [
             "What was done",
-            "What was promised, and checked on the table itself",
+            "What was promised, and checked",
             "In short",
             "What it cost",
             *(["How columns go together"] if correlations else []),

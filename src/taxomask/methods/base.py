@@ -104,7 +104,7 @@ class Masked:
 
 
 class Promise(ABC):
-    """Something that a method guarantees, checked on the released table itself."""
+    """Something that a method guarantees, checked on the released table."""
 
     @abstractmethod
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
@@ -113,6 +113,9 @@ class Promise(ABC):
     family: ClassVar[str] = "values"
     """What it is about, for lists of methods: records that look ``"alike"``, ``"chances"`` of whose a value is, a
     ``"bound"`` on what a value tells, whatever ``"steps"`` promise, or no more than ``"values"``."""
+
+    by_chance: ClassVar[bool] = False
+    """Whether it speaks of probabilities, which no table shows: how values are drawn was checked as well, then."""
 
     in_chunks: ClassVar[bool] = False
     """Whether a long table is looked at in chunks: see `check_on`."""

@@ -123,6 +123,7 @@ class EqualChances(Promise):
     """
 
     family: ClassVar[str] = "chances"
+    by_chance: ClassVar[bool] = True
 
     k: int
     attributes: tuple[str, ...]

@@ -328,6 +328,7 @@ class ProbabilisticAnonymity(Promise):
     """
 
     family: ClassVar[str] = "chances"
+    by_chance: ClassVar[bool] = True
 
     k: int
     attributes: tuple[str, ...]

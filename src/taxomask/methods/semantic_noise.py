@@ -194,6 +194,8 @@ class MetricPrivacy(Promise):
     step by step.
     """
 
+    by_chance: ClassVar[bool] = True
+
     attribute: str
     epsilon: float
     given: tuple[Any, ...] | None
@@ -227,6 +229,7 @@ class Budget(Promise):
     """What the ε of all protected cells of a record, and of a person's records, add up to."""
 
     family: ClassVar[str] = "bound"
+    by_chance: ClassVar[bool] = True
 
     epsilons: tuple[tuple[str, float], ...]
 

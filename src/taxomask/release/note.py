@@ -37,6 +37,7 @@ def methodology(release: Release) -> str:
         f"Columns that identify people were removed ({len(schema.identifiers)}).\n\n"
         "What holds for this table, checked on the table itself before it was released:\n\n"
         f"{promises}\n\n"
+        f"{_by_chance(release)}"
         f"{_accepted(release)}"
         "Values of protected columns need not be those of the person whom a record describes. Use the table for "
         "results about groups, not for statements about single records.\n"
@@ -59,6 +60,10 @@ def _following(release: Release) -> str:
     schema = release.original.schema
     named = [f"{name} (that of {schema[name].follows})" for name in release.following]
     return f"Columns that hold what belongs to a protected one: {_listed(named)}.\n" if named else ""
+
+
+def _by_chance(release: Release) -> str:
+    return f"{release.by_chance}\n\n" if release.by_chance else ""
 
 
 def _accepted(release: Release) -> str:

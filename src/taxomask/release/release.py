@@ -43,6 +43,10 @@ _UNTOUCHED = {  # what is said of a column that no method changed
     Role.QUASI_IDENTIFIER: "quasi-identifier, though others may know it: this method did not change it",
     Role.OTHER: "other, by decision of the custodian",
 }
+_BY_CHANCE = (
+    "No table shows a probability: where a promise speaks of one, the probabilities that values were drawn with, or the "
+    "groups in which they were put in random order, were checked as well."
+)
 _ALIKE = 3  # notes of the same kind that are told one by one
 
 
@@ -165,6 +169,12 @@ class Release:
         )
         return (*held, *dict.fromkeys(re.sub(r"(?<=.)([A-Z])", r"_\1", name).lower() for name in whole))
 
+    @property
+    def by_chance(self) -> str:
+        """What promises that speak of probabilities rest on, in a sentence; empty if there are none."""
+        parts = (part for promise in self._promises for part in promise.parts(self._masked))
+        return _BY_CHANCE if any(part.by_chance for part in parts) else ""
+
     def verify(self, table: Any, copy: int = 0) -> tuple[Check, ...]:
         """Check all that was promised once more, on a table with the rows of ``data``, such as one read from a file.
 
@@ -223,6 +233,7 @@ class Release:
             "checks": self.promise,
             "notes": self.to_know(),
             "practice": self.audit.get("practice", ""),
+            "by_chance": self.by_chance,
             "promised": [one.promise for one in self.promise if isinstance(one, Promised)],
             "as_it_is": self._as_it_is(),
             "alone": self._alone(),

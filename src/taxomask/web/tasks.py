@@ -284,6 +284,7 @@ def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:
             for one in done["checks"]
         ],
         "notes": list(done["notes"]),
+        "by_chance": done["by_chance"],
     }
 
 

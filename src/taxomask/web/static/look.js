@@ -39,7 +39,7 @@ function found(job) {
     h("p", { class: "lead" }, h("b", {}, result.method), ` on ${table.name}`, `, in ${job.seconds.toFixed(1)} s.`),
     h("div", { class: "cards" }, result.cards.map((card) => h("div", { class: "panel card" }, h("b", {}, card.value), card.name, h("span", {}, card.about)))),
     h("section", { class: "card-box promises" }, h("h2", {}, holds ? "Every promise holds" : "A promise does not hold"),
-      h("p", { class: "soft small" }, "Checked on the protected table itself, after it was written and read back."),
+      h("p", { class: "soft small" }, `Checked on the protected table, after it was written and read back. ${result.by_chance}`),
       h("ul", {}, result.checks.map((one) => h("li", { class: one.verdict === "counted" ? "" : one.holds ? "yes" : "no" }, h("span", {}, one.promise), h("span", { class: "soft small" }, one.found)))),
       result.notes.length ? [h("h3", {}, "To know"), h("ul", { class: "plain" }, result.notes.map((note) => h("li", {}, note)))] : null),
     h("h2", {}, "Column by column"),
