@@ -17,7 +17,7 @@ import taxomask as tm
 from naive import edges_of, taxonomies
 from taxomask.methods._mechanisms import Exponential, Geometric, Mechanism
 from taxomask.methods.semantic_noise import MetricPrivacy
-from taxomask.microdata import Microdata
+from taxomask.microdata import Microdata, TaxonomicColumn
 from taxomask.release.note import methodology
 
 from .conftest import SCHEMA, TREE, tables
@@ -426,3 +426,14 @@ def test_likelihoods_of_pairs() -> None:
     a, b = found.numbers(data.columns["dx"]), np.array([0, 3, -1])
     assert [found.values[i] for i in a] == ["a1", "b11", "b12"]
     np.testing.assert_array_equal(found.likelihood(a, b), [whole[a[0], 0], whole[a[1], 3], 0.0])
+
+
+def test_a_release_has_the_concepts_that_occur_and_the_distances_of_the_original() -> None:
+    """Measures make tables of all concepts that a column has: of a whole taxonomy they would take gigabytes."""
+    table, schema = codes(["a1", "b11", "b12"], TREE)
+    data = Microdata.from_frame(table, schema)
+    before, after = data.columns["dx"], tm.SemanticNoise(1).mask(data, np.random.default_rng(3)).data.columns["dx"]
+    assert isinstance(before, TaxonomicColumn)
+    assert isinstance(after, TaxonomicColumn)
+    assert {after.categories[code] for code in after.codes} == set(after.categories) != set(before.categories)
+    assert after.scopes == before.scopes

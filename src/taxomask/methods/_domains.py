@@ -317,6 +317,7 @@ class _Concepts(Domain):
         assert self.positions is not None
         codes = numbers.astype(np.int32)
         other = replace(self.column, codes=codes, categories=self.values, positions=self.positions)
+        other = other.compact()  # measures make tables of all categories that a column has
         other._shared["scopes"] = self.column.scopes  # distances go on to be measured in τ(X) of the original
         return other
 
