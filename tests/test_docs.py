@@ -150,7 +150,7 @@ def test_the_site_in_a_browser(site: Path, width: int, scheme: str) -> None:
             broken = "[...document.images].filter((one) => one.complete && !one.naturalWidth).map((one) => one.src)"
             assert page.evaluate(broken) == [], name
         if width > 1000:
-            page.locator(".md-search__input").press_sequentially("microaggregation")  # the page looks when a key goes up
+            page.locator(".md-search__input").press_sequentially("microaggregation")  # it looks when a key goes up
             page.locator(".md-search-result__item").first.wait_for()
         server.shutdown()
         assert [url for url in asked if not url.startswith((origin, "data:", "blob:"))] == []

@@ -1,4 +1,4 @@
-"""The public note that goes with a protected table: what was done, without seed, strength or figures of the original."""
+"""The public note that goes with a protected table: what was done, without seed, strength or original figures."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ _UNTOUCHED = {  # what is said of a column that no method changed
     Role.OTHER: "other, by decision of the custodian",
 }
 _BY_CHANCE = (
-    "No table shows a probability: where a promise speaks of one, the probabilities that values were drawn with, or the "
-    "groups in which they were put in random order, were checked as well."
+    "No table shows a probability: where a promise speaks of one, the probabilities that values were drawn with, or "
+    "the groups in which they were put in random order, were checked as well."
 )
 _ALIKE = 3  # notes of the same kind that are told one by one
 
