@@ -105,7 +105,8 @@ def test_values_that_look_like_missing(table: Make, values: list[Any], missing: 
     attribute = draft(table, values)
     assert set(attribute.missing) == set(missing)
     for marker in missing[1:]:
-        assert f"{marker!r} ({values.count(marker)} cells) looks like missing" in attribute.note
+        count = values.count(marker)
+        assert f"{marker!r} ({count} cell{'s' if count != 1 else ''}) looks like missing" in attribute.note
 
 
 def test_hints_at_roles(table: Make) -> None:

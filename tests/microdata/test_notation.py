@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import taxomask as tm
+from taxomask.microdata import infer
 from taxomask.microdata.notation import find_notation, notation, tidy
+from taxomask.microdata.open_ends import open_end
 
 NOTATIONS = [
     "1,234.5",
@@ -285,3 +287,30 @@ def test_years_can_be_grouped_like_numbers():
     table = pa.table({"x": [dt.date(1980, 3, 1), dt.date(1981, 3, 1), dt.date(1990, 3, 1), dt.date(1990, 4, 1)]})
     released = tm.protect(table, schema(coarsen="year"), tm.Microaggregation(k=2), seed=1).data
     assert sorted(released["x"].to_pylist()) == ["1980.5", "1980.5", "1990", "1990"]
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "upper", "closed"),
+    [
+        ("90 o més", 90, True, True), ("90 anys o més", 90, True, True), ("menys de 5", 5, False, False),
+        ("90 y más", 90, True, True), ("90 años o más", 90, True, True), ("hasta 4", 4, False, True),
+        ("90 et plus", 90, True, True), ("90 ans et plus", 90, True, True), ("moins de 5", 5, False, False),
+        ("90 und mehr", 90, True, True), ("bis 4", 4, False, True), ("90 e oltre", 90, True, True),
+        ("90 ou mais", 90, True, True), ("até 4", 4, False, True), ("90 of ouder", 90, True, True),
+    ],
+)  # fmt: skip
+def test_open_ends_in_the_languages_of_tables(text, limit, upper, closed):
+    end = open_end(text)
+    assert (end.limit, end.upper, end.closed) == (limit, upper, closed)
+
+
+def test_a_few_texts_among_numbers_are_named():
+    numbers = [str(number) for number in range(30, 60)] * 3
+    for text, said in (
+        ("<40", "numbers but for '<40' (1 cell), beyond which other numbers lie: taken for categories"),
+        ("haemolysed", "numbers but for 'haemolysed' (1 cell): say that this means missing, and choose numbers"),
+    ):
+        found = infer(pa.table({"x": [*numbers, text]}))["x"]
+        assert (found.kind, said in found.note) == ("nominal", True), found.note
+    assert "numbers but" not in infer(pa.table({"x": [f"ward {number}" for number in numbers]}))["x"].note
+    assert infer(pa.table({"x": [*numbers, "N/C"]}))["x"].missing == ("", "N/C")

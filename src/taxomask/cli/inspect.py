@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._support.spelling import listing
 from ..errors import DataError
 from .files import check_free, write_text
 from .options import Household, Json, Outside, Person, PopulationSize, Quiet, SamplingWeight
@@ -98,6 +99,9 @@ def _print_columns(source: Source, rows: int, schema: Schema) -> None:
     others = [one for one in getattr(source, "sheets", ()) if one != source.sheet]  # type: ignore[attr-defined]
     if others:
         print_text(f"This is the sheet {source.sheet}; not looked at: {', '.join(others)}.")  # type: ignore[attr-defined]
+    if above := getattr(source, "above", ()):
+        row = source.header_row  # type: ignore[attr-defined]
+        print_text(f"The names of the columns stand in row {row}; not looked at above them: {listing(above)}.")
     print_table(
         ["column", "proposed role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind or "–"), one.note) for name, one in schema.items()],

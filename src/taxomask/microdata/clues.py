@@ -15,8 +15,9 @@ __all__ = ["are_numbers", "missing_looking", "ranges", "respelled", "uniqueness"
 SPELLED = "spelled in several ways"
 _NUMBER = re.compile(NUMBER)
 _MISSING_WORDS = re.compile(
-    r"\s*|[?.*]|--?|n/?a|#n/a|nan|\(?null\)?|missing|unknown|no answer|"
+    r"\s*|[?.*]|--?|n/?[ac]|#n/a|nan|\(?null\)?|missing|unknown|no answer|"
     r"not (stated|available|applicable|recorded|known)|"
+    r"n\.[cd]\.|s/[di]|(sin|sense|sem) (datos?|dades|dados|especificar)|no (disponible|informa(do|t)|procede)|"
     r"k\. ?a\.|(keine|ohne) angaben?|unbekannt|fehlend|inconnu|non renseigné|ns/nc|no consta|desconocid[oa]|"
     r"sconosciut[oa]|onbekend|desconhecid[oa]|desconegu(t|da)"
 )

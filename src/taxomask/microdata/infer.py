@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .._support.spelling import spell
 from ..errors import DataError
@@ -23,6 +26,7 @@ from .schema import Schema
 __all__ = ["infer", "with_pairs"]
 
 _ENOUGH = 3  # different numbers beside an open end
+_FEW = 5  # different texts among numbers
 LOOKED_AT = 10_000  # distinct values of a column, the most frequent ones
 
 
@@ -85,7 +89,7 @@ def _draft_values(name: str, look: Frequent) -> Attribute:
     kind, options, notes = _kind(look, kept)
     if not look.complete:
         notes.append(f"looked at the {len(look.values):,} most frequent of {look.distinct:,} distinct values")
-    notes += [f"{look.values[i]!r} ({look.counts[i]:,} cells) looks like missing" for i in markers]
+    notes += [f"{look.values[i]!r} ({_cells(look.counts[i])}) looks like missing" for i in markers]
     if kind in (Kind.NOMINAL, Kind.ORDINAL):
         notes += respelled(look, kept)
     present = Frequent([look.values[i] for i in kept], look.counts[kept], look.rows, look.distinct - len(markers))
@@ -127,7 +131,8 @@ def _kind(look: Frequent, kept: list[int]) -> tuple[Kind, dict[str, Any], list[s
     order = ranges(texts) if all(isinstance(value, str) for value in values) else ()
     if order:
         return Kind.ORDINAL, {"order": order}, ["ranges, in order of their first number"]
-    return Kind.NOMINAL, {}, [f"{look.distinct:,} distinct value{'s' if look.distinct != 1 else ''}"]
+    many = f"{look.distinct:,} distinct value{'s' if look.distinct != 1 else ''}"
+    return Kind.NOMINAL, {}, [many, *_nearly_numbers(texts, look.counts[kept])]
 
 
 def _written(texts: list[str]) -> tuple[dict[str, Any], list[str]] | None:
@@ -152,6 +157,23 @@ def _written(texts: list[str]) -> tuple[dict[str, Any], list[str]] | None:
         options["open_ends"] = counted
         notes += [f"{text!r} counts as {number:g}" for text, number in counted.items()]
     return options, notes
+
+
+def _nearly_numbers(texts: Sequence[str], counts: NDArray[np.int64]) -> list[str]:
+    """A remark on a column of numbers in which a few texts stand as well."""
+    places = [i for i, text in enumerate(texts) if not re.search(r"\d", text) or open_end(text) is not None]
+    numbers = [text for i, text in enumerate(texts) if i not in places]
+    few = 0 < len(places) <= _FEW and 10 * counts[places].sum() <= counts.sum() and len(numbers) >= 10
+    if not few or not (are_numbers(numbers, numbers) or find_notation(numbers)[0] is not None):
+        return []
+    said = ", ".join(f"{texts[i]!r} ({_cells(counts[i])})" for i in places)
+    if any(open_end(texts[i]) for i in places):
+        return [f"numbers but for {said}, beyond which other numbers lie: taken for categories"]
+    return [f"numbers but for {said}: say that this means missing, and choose numbers"]
+
+
+def _cells(count: int) -> str:
+    return f"{count:,} cell{'s' if count != 1 else ''}"
 
 
 def _counted(ends: list[OpenEnd], numbers: list[str], how: Notation | None) -> dict[str, float] | None:

@@ -15,11 +15,20 @@ from .notation import NUMBER, Notation
 __all__ = ["OpenEnd", "counted_as", "find_open_ends", "open_end", "snapped"]
 
 _BODY = r"([^A-Za-z<>≤≥=+]*[0-9][^A-Za-z<>≤≥=+]*)"
-_BELOW = re.compile(rf"(<=?|≤|under|below|less than|up to|unter|moins de|menos de)\s*{_BODY}", re.IGNORECASE)
-_ABOVE = re.compile(rf"(>=?|≥|over|above|more than|über|plus de|más de)\s*{_BODY}", re.IGNORECASE)
-_MORE = re.compile(rf"{_BODY}\s*(\+|(?:and|or) (?:over|older|more|above)|und (?:älter|mehr))", re.IGNORECASE)
+_BELOW_WORDS = (
+    "under|below|less than|up to|unter|bis|weniger als|moins de|jusqu'à|menos de|hasta|menys de|fins a|meno di|fino a|"
+    "até|minder dan|tot"
+)
+_ABOVE_WORDS = "over|above|more than|über|mehr als|plus de|más de|més de|più di|mais de|meer dan"
+_OR_MORE = (
+    "(?:and|or) (?:over|older|more|above)|(?:und|oder) (?:älter|mehr|darüber)|(?:ans )?et plus|(?:años )?[oy] más|"
+    "(?:anys )?[oi] més|(?:anni )?[eo] (?:più|oltre)|(?:anos )?(?:e|ou) mais|(?:jaar )?(?:en|of) (?:ouder|meer|hoger)"
+)
+_BELOW = re.compile(rf"(<=?|≤|{_BELOW_WORDS})\s*{_BODY}", re.IGNORECASE)
+_ABOVE = re.compile(rf"(>=?|≥|{_ABOVE_WORDS})\s*{_BODY}", re.IGNORECASE)
+_MORE = re.compile(rf"{_BODY}\s*(\+|{_OR_MORE})", re.IGNORECASE)
 _LONGEST = 60  # characters; in a longer text these patterns would look for an end for ages
-_CLOSED = ("<=", "≤", "up to", ">=", "≥")
+_CLOSED = ("<=", "≤", "up to", "bis", "jusqu'à", "hasta", "fins a", "fino a", "até", "tot", ">=", "≥")
 
 
 @dataclass(frozen=True)
@@ -54,10 +63,12 @@ class OpenEnd:
 
 
 def open_end(text: str, notation: Notation | None = None) -> OpenEnd | None:
-    """What a text such as "90+" or "<5" says; None if it is none.
+    """What a text such as "90+" or "<5" says, in eight languages; None if it is none.
 
     >>> open_end("90+").limit, open_end("<5").closed, open_end("90")
     (90.0, False, None)
+    >>> open_end("90 o més").limit, open_end("moins de 5").upper, open_end("bis 4").closed
+    (90.0, False, True)
     """
     plain = text.strip()
     if len(plain) > _LONGEST:

@@ -214,6 +214,11 @@ def test_an_inch_is_no_open_quote(tmp_path: Path) -> None:
         (codecs.BOM_UTF16_LE + "a,b\n1,2\n".encode("utf-16-le") + b"\x00", "is not text in UTF-16-LE", "UTF-8"),
         (bytes(range(256)) * 10, "is not a table: it holds bytes that no text holds.", "Parquet"),
         (bytes(range(1, 256)) * 10, "is not a table", "Parquet"),
+        (
+            bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600),
+            "is an old Excel workbook (.xls), or one with a password",
+            ".xlsx",
+        ),
         (gzip.compress(bytes(range(256)), mtime=0), "is not a table", "Parquet"),
     ],
 )

@@ -73,6 +73,66 @@ def test_a_release_of_one_sheet(book, engine):
 def test_an_unnamed_column_of_a_text_file_has_a_name_that_is_shown(tmp_path):
     (tmp_path / "a.csv").write_text(",age\n1,30\n2,31\n")
     assert open_table(tmp_path / "a.csv").read().to_pydict() == {"column 1": [1, 2], "age": [30, 31]}
-    (tmp_path / "b.csv").write_text(",age,\n1,30,\n2,31,\n")
-    with pytest.raises(tm.DataError, match="several columns have no name"):
-        open_table(tmp_path / "b.csv")
+    (tmp_path / "b.csv").write_text(",age,,sex\n1,30,x,m\n2,31,y,f\n")
+    assert open_table(tmp_path / "b.csv").names == ("column 1", "age", "column 3", "sex")
+    assert open_table(tmp_path / "b.csv").read(["column 3", "age"]).to_pydict() == {
+        "column 3": ["x", "y"],
+        "age": [30, 31],
+    }
+    (tmp_path / "c.csv").write_text(",age,\n1,30,\n2,31,\n")
+    with pytest.raises(tm.DataError, match="most columns have no name"):
+        open_table(tmp_path / "c.csv")
+
+
+TITLED = [["Altes de 2023", None, None], [], ["edat", "sexe", "import"], [34, "Dona", 12.5], [61, "Home", 3.25]]
+
+
+def _workbook(rows, path):
+    book = openpyxl.Workbook()
+    for number, row in enumerate(rows, start=1):
+        for place, cell in enumerate(row, start=1):
+            if cell is not None:
+                book.active.cell(number, place, cell)
+    if rows[0][0]:
+        book.active.merge_cells("A1:C1")
+    book.save(path)
+    return path
+
+
+def _text(rows, path):
+    path.write_text("\n".join(";".join("" if one is None else str(one) for one in row) for row in rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("rows", [TITLED, [TITLED[0][:1], *TITLED[2:]]])
+@pytest.mark.parametrize(("write", "name"), [(_workbook, "a.xlsx"), (_text, "a.csv")])
+def test_titles_above_the_names_of_the_columns_are_skipped_and_said(tmp_path, write, name, rows):
+    path = write(rows, tmp_path / name)
+    assert open_table(path).read().to_pydict() == {"edat": [34, 61], "sexe": ["Dona", "Home"], "import": [12.5, 3.25]}
+    said = CliRunner().invoke(app, ["inspect", str(path)])
+    row = rows.index(TITLED[2]) + 1
+    assert f"The names of the columns stand in row {row}; not looked at above them: 'Altes de 2023'" in said.output
+
+
+@pytest.mark.parametrize(("write", "name"), [(_workbook, "a.xlsx"), (_text, "a.csv")])
+def test_no_record_is_taken_for_names_below_a_title(tmp_path, write, name):
+    for rows in (
+        [["a", None, None], ["x", "y", "z"], ["u", "v", "w"]],  # nothing tells names from values
+        [["a", None, None], [1, "y", "z"], [2, "v", "w"]],
+        [[None, "a", None], ["x", "y", "z"], [2, "v", "w"]],
+    ):
+        with pytest.raises(tm.DataError, match=r"most columns .*have no name"):
+            open_table(write(rows, tmp_path / name))
+
+
+def test_a_whole_table_has_no_titles_whatever_its_cells_hold(tmp_path):
+    rows = ["age;income;birthdate;balance", "68;4.031,48 €;x;317,01", "70;4.131,48 €;x;417,01", "71;5.131,4 €;y;417,01"]
+    (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
+    source = open_table(tmp_path / "a.csv")
+    assert (source.names, source.above) == (("age", "income", "birthdate", "balance"), ())
+
+
+def test_rows_below_titles_are_counted_as_the_file_has_them(tmp_path):
+    _text([*TITLED, [1, 2]], tmp_path / "a.csv")
+    with pytest.raises(tm.DataError, match="line 6: row 3 has 2 cells, the header has 3"):
+        open_table(tmp_path / "a.csv").read()

@@ -21,7 +21,10 @@ __all__ = ["FORMAT"]
 
 Types: TypeAlias = dict[str, Any]  # pyarrow.DataType by column
 _BLOCK = 4 << 20  # bytes that are parsed at a time; no row may be longer
-_HINT = "Every row must have as many cells as the header; put cells that contain the delimiter in quotes."
+_HINT = (
+    "Every row must have as many cells as the header, which is the first line: remove titles above it, and put cells "
+    "that contain the delimiter in quotes."
+)
 
 
 class _Delimited(Source):
@@ -29,16 +32,16 @@ class _Delimited(Source):
 
     def __init__(self, path: Path, *, text: Text, safe_cells: bool) -> None:
         self._path = path
-        self.dialect, raw, paired = recognise(path)
-        if sum(not name.strip() for name in raw) > 1:  # the reader tells columns apart by what the header says
-            raise DataError(f"{path}: several columns have no name.", hint="Name them in the first line.")
-        names = named(armed_names(raw) if safe_cells else raw)
-        super().__init__(path, names)
-        self._raw = dict(zip(names, raw, strict=True))
+        head = recognise(path)
+        self.dialect, self.above, self.header_row, raw = head.dialect, head.above, head.skipped + 1, head.names
+        if 2 * sum(bool(name.strip()) for name in raw) < len(raw):
+            raise DataError(f"{path}: most columns have no name.", hint="Name them in the first line.")
+        self._has_rows = head.rows
+        super().__init__(path, named(armed_names(raw) if safe_cells else raw))
         self._safe_cells = safe_cells
-        self._types = _as_text(names if text is True else self._chosen(text or ()))
+        self._types = _as_text(self.names if text is True else self._chosen(text or ()))
         self._settled = set(self._types)  # columns whose type holds for the whole file
-        if not paired and (fault := self._fault()):
+        if not head.paired and (fault := self._fault()):
             raise fault
 
     def _read(self, columns: list[str]) -> ArrowTable:
@@ -120,8 +123,8 @@ class _Delimited(Source):
         from pyarrow import csv as arrow_csv
 
         return arrow_csv.ConvertOptions(
-            include_columns=[self._raw[name] for name in columns],
-            column_types={self._raw[name]: self._types[name] for name in columns if name in self._types},
+            include_columns=list(columns),
+            column_types={name: self._types[name] for name in columns if name in self._types},
             null_values=[""],
             strings_can_be_null=True,
             true_values=[],  # TRUE and true stay what they are
@@ -134,28 +137,31 @@ class _Delimited(Source):
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
+        if not self._has_rows:
+            nothing = pa.schema([(name, self._types.get(name, pa.null())) for name in columns])
+            yield pa.RecordBatchReader.from_batches(nothing, [])
+            return
         dialect = self.dialect
         with unpacked(self._path) as stream:
             stream.read(len(dialect.mark))
             if dialect.codec != "utf-8":
                 stream = pa.transcoding_input_stream(stream, dialect.codec, "utf-8")
-            try:
-                reader = arrow_csv.open_csv(
-                    stream,
-                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=True),
-                    parse_options=arrow_csv.ParseOptions(
-                        delimiter=dialect.delimiter,
-                        newlines_in_values=True,
-                        ignore_empty_lines=len(self.names) > 1,  # in a table of one column it is an empty cell
-                    ),
-                    convert_options=self._conversion(columns),
-                )
-            except pa.ArrowInvalid as error:
-                if "Empty CSV" not in str(error):
-                    raise
-                nothing = pa.schema([(self._raw[name], self._types.get(name, pa.null())) for name in columns])
-                reader = pa.RecordBatchReader.from_batches(nothing, [])  # a header without a line end
-            yield reader
+            yield arrow_csv.open_csv(
+                stream,
+                read_options=arrow_csv.ReadOptions(
+                    block_size=_BLOCK,
+                    use_threads=True,
+                    column_names=self.names,
+                    skip_rows=self.header_row - 1,
+                    skip_rows_after_names=1,
+                ),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=dialect.delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(self.names) > 1,  # in a table of one column it is an empty cell
+                ),
+                convert_options=self._conversion(columns),
+            )
 
     def _fault(self) -> DataError | None:
         """The first row that has too few or too many cells, or a quote that is not closed; looked for slowly."""
@@ -163,7 +169,9 @@ class _Delimited(Source):
             stream.read(len(self.dialect.mark))
             file = io.TextIOWrapper(stream, self.dialect.codec, newline="")
             reader = csv.reader(file, delimiter=self.dialect.delimiter, strict=True)
-            number, first = 0, 1
+            for _ in range(self.header_row - 1):
+                file.readline()
+            number, first = 0, self.header_row
             try:
                 for number, row in enumerate(reader, start=1):
                     if row and len(row) != len(self.names):
@@ -172,7 +180,7 @@ class _Delimited(Source):
                             f"the header has {len(self.names)}.",
                             hint=_HINT,
                         )
-                    first = reader.line_num + 1
+                    first = self.header_row + reader.line_num
             except csv.Error as error:
                 if "unexpected end" in str(error) or "field limit" in str(error):
                     return DataError(

@@ -6,15 +6,16 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median_low
 from typing import Any, Literal
 
 from ...errors import DataError
 
-__all__ = ["Dialect", "recognise", "unpacked"]
+__all__ = ["Dialect", "Head", "names_below_titles", "recognise", "unpacked"]
 
 _DELIMITERS = (",", ";", "\t", "|")
 _HEAD = 262_144  # bytes of which everything but the encoding is found out
@@ -23,6 +24,7 @@ _BAD = re.compile("[\udc80-\udcff]")  # a byte that is not UTF-8, as "surrogatee
 _WIDE = re.compile("[^\x00-\x7f\udc80-\udcff]")
 _UNUSED = re.compile(b"[\x81\x8d\x8f\x90\x9d]")  # in Windows-1252
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
+_TITLES = 20  # rows in which titles may stand
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,60 @@ class Dialect:
         return "utf-8" if self.encoding == "utf-8-sig" else self.encoding
 
 
-def recognise(path: Path) -> tuple[Dialect, list[str], bool]:
-    """The dialect of a file, its header, and whether its quotes come in pairs.
+@dataclass(frozen=True)
+class Head:
+    """What a text file is before its first row.
 
-    The whole file is looked at for its encoding and its quotes.
+    Parameters
+    ----------
+    dialect
+        How it writes a table.
+    names
+        Those of the columns, as the file has them.
+    above
+        Titles above the names, which are not looked at.
+    skipped
+        In how many lines they stand.
+    paired
+        Whether its quotes come in pairs.
+    rows
+        Whether there is a row below the names.
     """
+
+    dialect: Dialect
+    names: list[str]
+    above: tuple[str, ...]
+    skipped: int
+    paired: bool
+    rows: bool
+
+
+def names_below_titles(rows: Sequence[Sequence[Any]]) -> int | None:
+    """The place of the row that names the columns, among the first rows of a table; None if most columns have no name.
+
+    It is the first one, or stands below titles, which fill the first cell of a row at most. Then it holds texts only,
+    and numbers stand below it, so that no record is taken for names.
+    """
+    width = median_low([len(row) for row in rows])
+    place = next((place for place, row in enumerate(rows[: _TITLES + 1]) if 2 * _filled(row) >= width), None)
+    if not place:
+        return place
+    titles, names, below = rows[:place], rows[place], rows[place + 1 : place + 1 + _TITLES]
+    sound = len(names) > 2 and all(_filled(row[1:]) == 0 for row in titles)
+    sound = sound and not any(map(_is_number, names)) and any(_is_number(cell) for row in below for cell in row)
+    return place if sound else None
+
+
+def _filled(row: Sequence[Any]) -> int:
+    return sum(cell is not None and (not isinstance(cell, str) or bool(cell.strip())) for cell in row)
+
+
+def _is_number(cell: Any) -> bool:
+    return cell is not None and (_NUMBER.fullmatch(cell.strip()) is not None if isinstance(cell, str) else True)
+
+
+def recognise(path: Path) -> Head:
+    """What a file is before its first row. The whole file is looked at for its encoding and its quotes."""
     with unpacked(path) as file:
         head = file.read(_HEAD)
     encoding, paired = _encoding(path, head)
@@ -84,18 +135,18 @@ def recognise(path: Path) -> tuple[Dialect, list[str], bool]:
     if text.startswith("\ufeff"):
         raise DataError(f"{path} begins with two byte order marks.", hint="Save it again as CSV in UTF-8.")
     try:
+        above, skipped, text = _without_titles(text)
         delimiter = _delimiter(text)
-        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        header = next(reader)
+        rows = not final or next(reader, None) is not None
     except csv.Error as error:
         raise DataError(f"{path}: the first rows cannot be read: {error}.", hint="A quote may not be closed.") from None
     if not header:
         raise DataError(f"{path}: the first line is empty.", hint="The first line names the columns.")
     cells = list(_cells(text, delimiter))
-    return (
-        Dialect(delimiter, encoding, _decimal(cells, delimiter), _quoting(cells), _line_end(text), _time_sign(cells)),
-        header,
-        paired,
-    )
+    signs = _decimal(cells, delimiter), _quoting(cells), _line_end(text), _time_sign(cells)
+    return Head(Dialect(delimiter, encoding, *signs), header, above, skipped, paired, rows)
 
 
 @contextmanager
@@ -122,6 +173,11 @@ def _encoding(path: Path, head: bytes) -> tuple[str, bool]:
     for encoding in ("utf-8-sig", "utf-16-le", "utf-16-be"):
         if head.startswith(Dialect(encoding=encoding).mark):
             return _look(path, encoding)
+    if head.startswith(b"\xd0\xcf\x11\xe0"):  # of Microsoft's compound files
+        raise DataError(
+            f"{path} is an old Excel workbook (.xls), or one with a password.",
+            hint="Open it, take the password away, and save it as .xlsx.",
+        )
     if b"\x00" in head or (_CONTROLS.search(head) and not _is_utf8(head)):
         raise DataError(
             f"{path} is not a table: it holds bytes that no text holds.",
@@ -181,6 +237,27 @@ def _wrong(path: Path, encoding: str, line: int, what: str) -> DataError:
 
 
 # --------------------------------------------------------------------------------------- marks and signs
+
+
+def _without_titles(text: str) -> tuple[tuple[str, ...], int, str]:
+    """Titles above the names of the columns, in how many lines they stand, and the text below them."""
+    lines = text.splitlines(keepends=True)[: 2 * _TITLES]
+    whole = _rows(lines, _delimiter(text))
+    if len(lines) < 3 or (len(whole[0]) > 1 and names_below_titles(whole) == 0):
+        return (), 0, text
+    for delimiter in _DELIMITERS:
+        rows = _rows(lines, delimiter)
+        place = names_below_titles(rows)
+        if place:
+            widths = [len(row) for row in rows[place:]]
+            if widths[1] == widths[0] and sum(width != widths[0] for width in widths) <= 1:
+                above = tuple(row[0] for row in rows[:place] if row and row[0].strip())
+                return above, place, "".join(lines[place:]) + text[sum(map(len, lines)) :]
+    return (), 0, text
+
+
+def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    return [next(csv.reader([line], delimiter=delimiter), []) for line in lines]
 
 
 def _delimiter(text: str) -> str:

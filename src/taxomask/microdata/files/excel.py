@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx): the only sheet, or one by its name; its first row is the header."""
+"""Excel workbooks (.xlsx): the only sheet, or one by its name; its first row is the header, or the one below titles."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from ..._support.spelling import listing, spell
 from ...errors import DataError, did_you_mean
 from ._xlsx import SHEET, workbook_extras, write_workbook
 from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, named, plain
+from .dialect import names_below_titles
 from .fragile import whole
 
 __all__ = ["FORMAT", "LARGEST", "sheets_of"]
 
 _AGAIN = "Save it again as .xlsx."
+_LOOKED_AT = 50  # rows, to find the one that names the columns
 LARGEST = 1 << 30  # bytes of an unpacked workbook; a sheet is at most 1,048,576 rows long
 
 
@@ -31,19 +33,24 @@ class _Excel(Source):
             _check_size(path)
             with calamine.CalamineWorkbook.from_path(str(path)) as book:
                 self.sheet, self.sheets = _chosen(path, book, sheet)
-                rows = book.get_sheet_by_name(self.sheet).to_python()
+                chosen = book.get_sheet_by_name(self.sheet)
+                rows = chosen.to_python()
         while rows and not any(cell != "" for cell in rows[-1]):
             rows.pop()
         if not rows:
             raise DataError(
                 f"{path}: the sheet {self.sheet!r} is empty.", hint="Put the table there, or choose another sheet."
             )
-        header, *rows = rows
-        if sum(bool(spell(name).strip()) for name in header) * 2 < len(header):
+        place = names_below_titles([[None if cell == "" else cell for cell in row] for row in rows[:_LOOKED_AT]])
+        if place is None:
             raise DataError(
                 f"{path}: most columns of sheet {self.sheet!r} have no name.",
-                hint="The first row names all columns; remove titles above the table and notes beside it.",
+                hint="One row of texts names all columns; remove notes beside the table.",
             )
+        header = rows[place]
+        self.above = tuple(spell(cell) for row in rows[:place] for cell in row if cell != "")  # titles, not looked at
+        self.header_row = chosen.start[0] + place + 1  # as Excel counts
+        rows = rows[place + 1 :]
         self._path = path
         where = path if sheet is None else f"{path}#{sheet}"
         super().__init__(where, named([spell(name) for name in header]), len(rows))
@@ -117,6 +124,10 @@ def _check_size(path: Path) -> None:
     """A few kilobytes can unpack to terabytes: unpack and count, and believe no size that the file states."""
     total = 0
     with zipfile.ZipFile(path) as book, path.open("rb") as file:
+        if not any(name.startswith("xl/") for name in book.namelist()):
+            raise DataError(
+                f"{path} is a packed file, and no Excel workbook.", hint="Save the table as .xlsx or as CSV."
+            )
         for member in book.infolist():
             file.seek(member.header_offset + 26)
             name, extra = (int.from_bytes(file.read(2), "little") for _ in range(2))
