@@ -30,6 +30,7 @@ Format = Annotated[
     str | None, typer.Option(help="Its format, such as edges or obo; recognised if left out. An unknown one lists all.")
 ]
 Root = Annotated[str | None, typer.Option(help="Take only this concept and what is below it.")]
+Concept = Annotated[str | None, typer.Option(help="The column of concepts in a table of concepts and parents.")]
 Parent = Annotated[str | None, typer.Option(help="The column or property that points to the parent.")]
 
 
@@ -47,9 +48,16 @@ class _ListsDistances(TyperCommand):
 
 
 @app.command()
-def info(source: Source, format: Format = None, root: Root = None, parent: Parent = None, json: Json = False) -> None:
+def info(
+    source: Source,
+    format: Format = None,
+    root: Root = None,
+    concept: Concept = None,
+    parent: Parent = None,
+    json: Json = False,
+) -> None:
     """Count concepts, edges, roots and levels, and show the top of the taxonomy."""
-    taxonomy = _open(source, format, root, parent)
+    taxonomy = _open(source, format, root, concept, parent)
     several = sum(len(taxonomy.parents_of(i)) > 1 for i in range(len(taxonomy.ids)))
     facts = {
         "concepts": len(taxonomy),
@@ -86,6 +94,7 @@ def check(
     missing: Annotated[list[str] | None, typer.Option(help="A value that means missing; repeat for several.")] = None,
     format: Format = None,
     root: Root = None,
+    concept: Concept = None,
     parent: Parent = None,
     json: Json = False,
 ) -> None:
@@ -100,7 +109,7 @@ def check(
     steps = tuple(normalize or ())
     if taxonomy is None:
         taxonomy, match, steps = _best_builtin(data, column, values, missing or [])
-    opened = _open(taxonomy, format, root, parent)
+    opened = _open(taxonomy, format, root, concept, parent)
     found = coverage(values, opened, match=_match(match), normalize=steps, missing=("", *(missing or ())))
     if json:
         print_private_json({"file": str(data), "column": column, "match": match, "normalize": steps, **found.to_dict()})
@@ -118,11 +127,12 @@ def distance(
     match: Annotated[str, typer.Option(help="What the concepts are given as: id, label or code.")] = "id",
     format: Format = None,
     root: Root = None,
+    concept: Concept = None,
     parent: Parent = None,
     json: Json = False,
 ) -> None:
     """Print the semantic distances between concepts, and what they have in common."""
-    taxonomy = _open(source, format, root, parent)
+    taxonomy = _open(source, format, root, concept, parent)
     spelled = _match(match)
     positions = taxonomy.lookup(concepts, match=spelled)
     for given, position in zip(concepts, positions.tolist(), strict=True):
@@ -192,13 +202,13 @@ def _pair(text: str) -> tuple[str, str]:
     return column, words
 
 
-def _open(source: str, format: str | None, root: str | None, parent: str | None) -> Taxonomy:
+def _open(source: str, format: str | None, root: str | None, concept: str | None, parent: str | None) -> Taxonomy:
     from ..taxonomy import Taxonomy, builtin
 
     if source in builtin.names() and not Path(source).exists() and root is None:
         return Taxonomy.builtin(source)
     path = builtin.path(source) if source in builtin.names() and not Path(source).exists() else Path(source)
-    options: dict[str, Any] = {} if parent is None else {"parent": parent}
+    options = {name: column for name, column in (("concept", concept), ("parent", parent)) if column is not None}
     return Taxonomy.read(path, format, root=root, name=source if path.name != source else None, **options)
 
 

@@ -60,7 +60,7 @@ def read_listing(
     (620, '02', '0')
     """
     source = Source(path, encoding)
-    reader = _recognised(source) if format is None else _named(format)
+    reader = _recognised(source, options) if format is None else _named(format)
     reader.check_options(source, options)
     listing = _read(reader, source, options)
     if not listing.ids:
@@ -85,10 +85,10 @@ def _named(format: str) -> Reader:
     return READERS[format]
 
 
-def _recognised(source: Source) -> Reader:
+def _recognised(source: Source, options: Mapping[str, object]) -> Reader:
     for reader in READERS.values():
-        if reader.recognises(source):
+        if reader.recognises(source) or (reader is edges.READER and edges.names_columns(source, options)):
             return reader
-    formats = "; ".join(f"{reader.name} ({reader.about})" for reader in READERS.values())
-    hint = f"Name it by format=, one of: {formats}."
+    formats = ", ".join(f"{reader.name} ({reader.about})" for reader in READERS.values())
+    hint = f"Name its columns of concepts and of parents (concept=, parent=), or its format (format=): {formats}."
     raise source.error("the format of the taxonomy is not recognised", hint=hint)

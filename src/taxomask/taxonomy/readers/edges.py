@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from ..listing import Listing
@@ -16,6 +16,13 @@ def recognises(source: Source) -> bool:
     """Whether the first row names a column of parents."""
     table = first_rows(source)
     return bool(table) and len(table[0]) > 1 and has_column(table[0], PARENT)
+
+
+def names_columns(source: Source, options: Mapping[str, object]) -> bool:
+    """Whether columns of the first row are named by the options of this format."""
+    asked = {options[name] for name in ("concept", "parent", "label", "code") if options.get(name) is not None}
+    table = first_rows(source) if asked else []
+    return bool(table) and asked <= set(table[0])
 
 
 def read(

@@ -15,7 +15,7 @@ export function taxonomy(attribute, edited) {
     try {
       const found = await post(`/api/tables/${state.table.id}/coverage`, entry(attribute));
       if (mine === asked) put(result, covered(attribute, found, () => { edited(); cover(); result.parentElement?.parentElement?.querySelector(".missing")?.dispatchEvent(new Event("redraw")); }));
-    } catch (error) { if (mine === asked) put(result, problem(error)); }
+    } catch (error) { if (mine === asked) put(result, problem(error), named(attribute, use)); }
   };
   const made = () => typeof attribute.taxonomy === "object";
   const draw = () => choice([...(attribute.taxonomy ? [] : [["", "(choose a taxonomy)"]]), ...(made() ? [["(made)", attribute.taxonomy.from ? `from ${attribute.taxonomy.from.join(", ")}` : attribute.taxonomy.file || "several taxonomies"]] : []), ...state.methods.taxonomies, ...state.table.files], made() ? "(made)" : attribute.taxonomy || "", (value) => { if (value !== "(made)") use(value); }, { "aria-label": `Taxonomy of ${attribute.name}` });
@@ -48,6 +48,15 @@ export function taxonomy(attribute, edited) {
       h("span", { class: "small soft" }, "apart by"),
       choice(state.methods.distances.map((name) => [name, name.replaceAll("_", " ")]), attribute.distance || "ancestors", (value) => { attribute.distance = value; edited(); }, { "aria-label": `Distance of ${attribute.name}` })),
     result);
+}
+
+// The columns of a file that is a table of concepts and their parents, where they have names of their own.
+function named(attribute, use) {
+  const file = attribute.taxonomy?.file || attribute.taxonomy;
+  if (typeof file !== "string" || !state.table.files.includes(file)) return null;
+  const boxes = [["concept", "Codes"], ["parent", "Their groups"], ["label", "Their labels"]].map(([key, label]) => [key, h("input", { type: "text", size: 12, value: attribute.taxonomy[key] || "", placeholder: key === "label" ? "none" : "", "aria-label": `${label}: the column of ${file}` }), label]);
+  const read = () => { const said = boxes.map(([key, box]) => [key, box.value.trim()]).filter(([, value]) => value); if (said.length) use({ file, ...Object.fromEntries(said) }); };
+  return h("div", { class: "row small" }, h("span", {}, `If ${file} is a table with a row for each code, name its columns:`), boxes.map(([, box, label]) => h("label", { class: "row" }, label, box)), h("button", { type: "button", class: "button small", onclick: read }, "Read it"));
 }
 
 // A taxonomy from columns of the table: this one, the column of its groups, and so on.
