@@ -13,9 +13,11 @@ from .._support.spelling import spell
 from ..errors import DataError
 from ..microdata import Attribute, Schema
 from ..microdata.coverage import coverage
+from ..microdata.distinct import Frequent
 from ..microdata.files import open_table, split_sheet
 from ..microdata.frames import Frame
 from ..microdata.matching import by_chance
+from ..microdata.notation import tidy
 from ..microdata.schema import made_from_frame
 from ..plan import Plan
 from ..plan.draft import draft_schema
@@ -51,6 +53,7 @@ def _described(path: Path, changed: int, folder: Path, rows: int, memory: int) -
         "columns": [_column(frame, table[one.name], one) for one in schema.values()],
         "sheet": getattr(opened, "sheet", None),
         "sheets": list(getattr(opened, "sheets", ())),
+        "above": list(getattr(opened, "above", ())),
     }
 
 
@@ -140,32 +143,45 @@ def _column(frame: Frame, array: Any, attribute: Attribute) -> dict[str, Any]:
     except DataError:  # lists and the like
         return facts
     facts["distinct"] = look.distinct
-    missing = set(map(str, attribute.missing))
-    numbers = _numbers(look, missing) if attribute.kind == "continuous" else None
+    numbers = _numbers(look, attribute) if attribute.kind == "continuous" else None
     if numbers is not None:
-        values, counts = numbers
+        values, counts, days = numbers
+        shown = _day if days else number
         edges = np.histogram_bin_edges(values, BINS)
         heights = np.histogram(values, edges, weights=counts)[0]
-        facts["bars"] = [{"label": f"{number(float(a), 4)} to {number(float(b), 4)}", "count": int(height)}
+        facts["bars"] = [{"label": f"{shown(float(a), 4)} to {shown(float(b), 4)}", "count": int(height)}
                          for a, b, height in zip(edges[:-1], edges[1:], heights, strict=True)]  # fmt: skip
-        facts["range"] = [number(float(values.min()), 6), number(float(values.max()), 6)]
+        facts["range"] = [shown(float(values.min()), 6), shown(float(values.max()), 6)]
     else:
         top = np.argsort(-look.counts, kind="stable")[:BARS]
         facts["bars"] = [{"label": _cell(look.values[i]), "count": int(look.counts[i])} for i in top.tolist()]
     return facts
 
 
-def _numbers(look: Any, missing: set[str]) -> tuple[Any, Any] | None:
+def _numbers(look: Frequent, attribute: Attribute) -> tuple[Any, Any, bool] | None:
+    """The numbers of a column as they are written in it, how often each stands there, and whether they are days."""
+    import pyarrow as pa
+
+    missing, ends = set(map(str, attribute.missing)), dict(attribute.open_ends)
+    how = attribute.written
+    texts = tidy(pa.array(look.spellings, pa.large_string()))
+    plain = texts if how is None else how.plain(texts)
+    days = how is not None and how.dates
+    read = plain.cast(pa.int32()) if days else plain
     values, counts = [], []
-    for text, count in zip(look.spellings, look.counts.tolist(), strict=True):
+    for text, one, count in zip(look.spellings, read.to_pylist(), look.counts.tolist(), strict=True):
         try:
-            value = math.nan if text in missing else float(text.replace(",", "."))
+            value = math.nan if text in missing or one is None else float(ends.get(text, one))
         except ValueError:
             continue
         if math.isfinite(value):
             values.append(value)
             counts.append(count)
-    return (np.array(values), np.array(counts)) if values else None
+    return (np.array(values), np.array(counts), days) if values else None
+
+
+def _day(value: float, digits: int) -> str:
+    return str(np.datetime64(int(value), "D"))
 
 
 def _cell(value: Any) -> str:

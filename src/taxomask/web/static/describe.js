@@ -13,7 +13,7 @@ const ROLES = {
   confidential: ["Confidential", "to be learnt only about groups, such as a diagnosis"],
   other: ["Other", "released as it is, unprotected"],
 };
-const KINDS = [["continuous", "numbers"], ["ordinal", "ordered categories"], ["nominal", "categories"], ["taxonomic", "taxonomy codes"]];
+export const KINDS = [["continuous", "numbers"], ["ordinal", "ordered categories"], ["nominal", "categories"], ["taxonomic", "taxonomy codes"]];
 
 export async function describeStep(page, wanted) {
   const { table, draft } = state;
@@ -79,7 +79,8 @@ export async function describeStep(page, wanted) {
   page.append(
     h("h1", {}, "What are the columns?"),
     h("p", { class: "lead" }, h("b", {}, table.name), ` has ${thousands(table.rows)} rows and ${table.names.length} columns. The roles below were proposed from names and values; columns that were not recognised come first: `, h("b", {}, "decide those, and check every one of the others."),
-      table.sheet && others.length ? ` This is the sheet ${table.sheet}; not looked at: ${others.join(", ")}.` : null),
+      table.sheet && others.length ? ` This is the sheet ${table.sheet}; not looked at: ${others.join(", ")}.` : null,
+      table.above?.length ? ` Above the names of the columns stands, and is not looked at: ${shortened(table.above.join(", "), 200)}.` : null),
     earlier(table, draft),
     h("details", { class: "roles-help" }, h("summary", {}, "What the roles mean"),
       h("dl", {}, Object.values(ROLES).map(([name, about]) => [h("dt", {}, name), h("dd", {}, about)]))),
@@ -138,7 +139,12 @@ function whose(place, draft, edited) {
 
 function column(attribute, facts, edited, chosen, told) {
   const more = h("div", { class: "more" });
-  const redraw = () => put(more, details(attribute, facts, edited, redraw));
+  const redraw = () => {
+    const bare = attribute.role === "identifier" || (attribute.role === "other" && attribute.follows); // what it is does not matter then
+    if (!bare) { attribute.kind ||= facts.range ? "continuous" : "nominal"; kind.value = attribute.kind; }
+    kind.hidden = Boolean(bare);
+    put(more, details(attribute, facts, edited, redraw));
+  };
   const name = unique("role");
   const roles = h("fieldset", { class: "roles" }, h("legend", { class: "unseen" }, `Role of ${attribute.name}`),
     Object.entries(ROLES).map(([role, [label]]) => h("label", { class: `chip ${role}` },

@@ -5,6 +5,7 @@ import { figure, h } from "./dom.js";
 import { go, latest, problem, state } from "./app.js";
 import { beforeAndAfter } from "./rows.js";
 import { showMap } from "./compare.js";
+import { KINDS } from "./describe.js";
 import { waysOut } from "./leaks.js";
 import { watch } from "./progress.js";
 
@@ -46,7 +47,7 @@ function found(job) {
     h("p", { class: "soft" }, "Loss: 0 if nothing changed, 1 if every value was replaced by the average of the column. Values changed: the share of cells that are not what they were. Linked by it alone: the share of records found rightly by an intruder who holds this column only. Disclosed in an interval: the share of original values close to the released one, within 5 % of the ranks or among the nearest codes."),
     h("div", { class: "card-box wide", tabindex: "0", role: "region", "aria-label": "Loss and risk of each column" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "column"), h("th", { scope: "col" }, "kind"), ["loss", "values changed", "linked by it alone", "disclosed in an interval"].map((one) => h("th", { scope: "col", class: "n" }, one)))),
-      h("tbody", {}, result.columns.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, one.kind), [one.loss, one.changed, one.linked, one.interval].map((cell) => h("td", { class: "n" }, cell))))))),
+      h("tbody", {}, result.columns.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, kinds.get(one.kind)), [one.loss, one.changed, one.linked, one.interval].map((cell) => h("td", { class: "n" }, cell))))))),
     result.rows ? beforeAndAfter(result.rows) : null,
     h("p", { class: "legend" }, h("span", { class: "key" }, h("i", { class: "dot was" }), "before"), h("span", { class: "key" }, h("i", { class: "dot hue0" }), "after")),
     charts(result.columns.filter((one) => one.figure && !one.same)),
@@ -60,6 +61,8 @@ function found(job) {
     h("div", { class: "foot" }, h("span", { class: "row" }, h("a", { class: "button", href: `#/protect/${table.id}` }, "Try something else"), h("a", { class: "button", href: `#/runs/${table.id}` }, "Compare with earlier runs")), h("button", { type: "button", class: "button primary", onclick: () => go("release", table.id, id) }, "Next: release it")),
   ].flat(Infinity).filter(Boolean);
 }
+
+const kinds = new Map(KINDS);
 
 // Numbers stand to the right; the first column and those of texts to the left.
 const number = (section, at) => at && !section.texts.includes(section.header[at]) ? "n" : "";

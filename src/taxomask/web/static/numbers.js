@@ -7,7 +7,10 @@ const WRITTEN = ["1,234.50", "1.234,50", "1 234,5", "1234,5", "1.234,50 €", "$
 export function numbers(attribute, edited) {
   const input = h("input", { type: "number", min: 0, max: 20, step: 1, value: attribute.decimals ?? "", placeholder: "original + 2", "aria-label": `Decimals of ${attribute.name}`,
     onchange: () => { attribute.decimals = input.value === "" || !input.validity.valid ? null : Number(input.value); edited(); } });
-  return h("div", { class: "numbers" }, h("label", { class: "row small soft" }, "Decimals of new values: at most", input), written(attribute, edited));
+  const decimals = h("label", { class: "row small soft" }, "Decimals of new values: at most", input);
+  const draw = () => { decimals.hidden = /[dmY]\W?[dmY]/.test(attribute.notation || ""); }; // days have none
+  draw();
+  return h("div", { class: "numbers" }, decimals, written(attribute, () => { draw(); edited(); }));
 }
 
 function written(attribute, edited) {
