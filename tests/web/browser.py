@@ -17,7 +17,6 @@ from engines.processes import PATIENCE
 from .client import Server
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-PICTURES = os.environ.get("TAXOMASK_PICTURES")  # a folder, to make the pictures of the docs
 
 # Cells whose words are broken: their contents are higher than a line for each word, and some.
 NARROW = """[...document.querySelectorAll("main td, main th")]
@@ -76,14 +75,6 @@ def opened(browser: Any, server: Server, **options: Any) -> Iterator[Any]:
 
 def _ours(url: str, server: Server) -> bool:
     return url.startswith((server.origin + "/", "blob:" + server.origin))
-
-
-def picture(page: Any, name: str, *, scrolled: bool = False, whole: bool = False) -> None:
-    """A picture for the docs, if they are asked for."""
-    if PICTURES:
-        page.evaluate("document.activeElement.blur()" if scrolled else "document.activeElement.blur(); scrollTo(0, 0)")
-        page.wait_for_timeout(150)
-        page.screenshot(path=Path(PICTURES) / f"web-{name}.png", full_page=whole)
 
 
 def accessible(page: Any) -> list[str]:

@@ -17,7 +17,7 @@ import pytest
 from taxomask import examples
 from taxomask.web.opening import open_page
 
-from .browser import PICTURES, accessible, chromium, opened, picture
+from .browser import accessible, chromium, opened
 from .client import Server
 
 HOSTILE = "<script>alert(1)</script>"
@@ -69,52 +69,44 @@ def test_the_whole_journey_gives_the_very_files_of_the_command_line(
     with opened(browser, server) as page:
         page.get_by_role("heading", name="Which table do you want to protect?").wait_for()
         assert accessible(page) == []
-        picture(page, "open")
         try_example(page)
         for column in ("n_beds", "care_days"):
             role(page, column, "Quasi-identifier").check()
         page.get_by_text("100.0 %").nth(1).wait_for()
         assert page.get_by_text("6 quasi-identifiers").is_visible()
-        picture(page, "describe")
         page.get_by_role("button", name="Browse the tree").first.click()
         page.get_by_role("dialog").get_by_role("searchbox").fill("type II diabetes")
         page.get_by_role("dialog").get_by_text("found").wait_for()
-        picture(page, "taxonomy")
         page.get_by_role("button", name="Close").click()
 
         page.get_by_role("button", name="Next: protect it").click()
         page.get_by_role("link", name="Compare methods").click()
-        for method in ("Shuffling",) if PICTURES else ALL_BUT_MICROAGGREGATION:
+        for method in ALL_BUT_MICROAGGREGATION:
             page.get_by_label(method, exact=True).uncheck()
         page.get_by_role("button", name="Compare", exact=True).click()
         page.locator("[data-point]").first.wait_for()  # while others are still on their way
         page.get_by_text("Comparing").wait_for(state="detached")
-        page.locator("[data-point]").nth(14 if PICTURES else 3).wait_for()
-        assert PICTURES or page.locator("[data-point]").count() == 4
+        page.locator("[data-point]").nth(3).wait_for()
+        assert page.locator("[data-point]").count() == 4
         page.get_by_label("Acceptable risk").fill("0.1")
         page.get_by_text("have a risk of at most 0.1").wait_for()
         page.get_by_role("button", name="microaggregation(k=10)").first.press("Enter")
         assert page.locator(".chosen-point").get_by_text("smallest class").is_visible()
-        picture(page, "compare", whole=True)
         page.locator(".chosen-point").get_by_role("button", name="Use this one").click()
 
         page.get_by_role("heading", name="How should it be protected?").wait_for()
         assert page.get_by_label("k", exact=True).input_value() == "10"
         assert accessible(page) == []
-        picture(page, "protect")
         protect(page)
         looked(page)
         page.get_by_text("Every promise holds").wait_for()
         page.get_by_text("Among the methods that were compared").wait_for()
         page.locator("[data-point]").first.wait_for()
-        picture(page, "look")
         page.get_by_role("heading", name="Column by column").evaluate("one => one.scrollIntoView()")
-        picture(page, "columns", scrolled=True)
 
         page.get_by_role("button", name="Next: release it").click()
         page.get_by_role("heading", name="Ready to release").wait_for()
         assert accessible(page) == []
-        picture(page, "release")
         page.get_by_text("The report", exact=True).click()
         frame = page.frame_locator("iframe")
         frame.get_by_role("heading", name="Report of a protected table").wait_for()
@@ -184,7 +176,6 @@ def test_codes_that_do_not_map_are_fixed(server: Server, browser: Any, tmp_path:
         column.locator("input[type=file]").set_input_files(taxonomy)
         column.get_by_text("60.0 %").wait_for()
         assert page.get_by_label("Taxonomy of code").input_value() == "own codes.csv"
-        picture(page, "unmapped", scrolled=True)
         column.get_by_label("ignore case").check()
         column.get_by_text("80.0 %").wait_for()
         column.get_by_role("button", name="zz means missing").click()
@@ -415,13 +406,11 @@ def test_a_browser_opens_the_page_by_a_private_file(
 def test_every_step_is_accessible(server: Server, browser: Any, width: int, theme: str) -> None:
     with opened(browser, server, color_scheme=theme) as page:
         page.set_viewport_size({"width": width, "height": 844})
-        small = f"-{theme}-{width}"
         page.get_by_role("heading", name="Which table do you want to protect?").wait_for()
         assert accessible(page) == []
         try_example(page)
         page.get_by_text("100.0 %").nth(1).wait_for()
         assert accessible(page) == []
-        picture(page, f"describe{small}")
         page.get_by_role("button", name="Browse the tree").first.click()
         page.get_by_role("dialog").get_by_text("concepts").wait_for()
         assert accessible(page) == []
@@ -429,7 +418,6 @@ def test_every_step_is_accessible(server: Server, browser: Any, width: int, them
         page.get_by_role("button", name="Next: protect it").click()
         page.get_by_text("More settings").click()
         assert accessible(page) == []
-        picture(page, f"protect{small}")
         page.get_by_role("link", name="Compare methods").click()
         assert accessible(page) == []
         page.get_by_role("button", name="Compare", exact=True).click()
@@ -437,18 +425,15 @@ def test_every_step_is_accessible(server: Server, browser: Any, width: int, them
         page.get_by_text("Comparing").wait_for(state="detached")
         page.get_by_text("All points as a table").click()
         assert accessible(page) == []
-        picture(page, f"compare{small}")
         page.get_by_role("button", name="Use this one").first.click()
         protect(page)
         looked(page)
         for section in page.locator("details.card-box > summary").all():
             section.click()
         assert accessible(page) == []
-        picture(page, f"look{small}")
         page.get_by_role("button", name="Next: release it").click()
         page.get_by_text("The public note", exact=True).click()
         assert accessible(page) == []
-        picture(page, f"release{small}")
 
 
 @pytest.mark.slow
