@@ -97,6 +97,15 @@ def test_other_methods_give_an_approximation_and_columns_may_be_left_out() -> No
         seen(table, release, 3, agee=3)
 
 
+def test_only_columns_that_were_compared_are_spoken_of() -> None:
+    table = people(np.random.default_rng(1))
+    release = tm.protect(table, SCHEMA, tm.GroupPermutation(3), seed=1)
+    some = str(seen(table, release, 0, grade=..., dx="99999x", ward=...))
+    assert "No bound: a record of the table is like yours in the columns that were compared," in some
+    assert "Over the columns that were compared together the nearest differs by 0 % of the ranks" in some
+    assert "Not compared: " in some
+
+
 def test_what_a_person_is_told_of_values_that_the_table_does_not_know() -> None:
     """A column that was permuted holds everybody's value: who does not find theirs is not in it, or spells it so."""
     table = people(np.random.default_rng(4))

@@ -161,9 +161,9 @@ class SeenColumn:
     bound: bool
 
     def __str__(self) -> str:
-        exactly = "exactly" if self.bound else "about"
+        exactly, have = "exactly" if self.bound else "about", "has" if self.equal == 1 else "have"
         return (
-            f"{self.name}: {self.equal:,} have your value, {self.near:,} one within 5 % of the ranks; the nearest is "
+            f"{self.name}: {self.equal:,} {have} your value, {self.near:,} one within 5 % of the ranks; the nearest is "
             f"{exactly} {100 * self.nearest:.2g} % of the ranks away."
         )
 
@@ -201,9 +201,11 @@ class Seen:
         lines += map(str, self.columns)
         moved = f"{100 * self.nearest:.2g} % of the ranks"
         many = "record does" if self.at_nearest == 1 else "records do"
+        lie = "lies" if self.near == 1 else "lie"
+        compared = " that were compared" if self.left_out else ""
         lines.append(
-            f"In all columns together the nearest differs by {moved} in the column where it differs most: "
-            f"{self.at_nearest:,} {many}, {self.near:,} lie within 5 %."
+            f"Over the columns{compared} together the nearest differs by {moved} in that where it differs most: "
+            f"{self.at_nearest:,} {many}, {self.near:,} {lie} within 5 %."
         )
         if not self.linked:
             lines.append("The records of this table were made anew: none of them is yours.")
@@ -213,7 +215,9 @@ class Seen:
                 "Either your record is not in it, or your value is written differently there."
             )
         elif self.bound and self.nearest == 0:
-            lines.append("No bound: a record of the table has all your values, whether it is yours or not.")
+            lines.append(
+                f"No bound: a record of the table is like yours in the columns{compared}, whether it is yours or not."
+            )
         elif self.bound:
             lines.append(f"A bound: if your record is in the table, it was moved by at least {moved} in one column.")
         else:
