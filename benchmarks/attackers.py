@@ -5,8 +5,8 @@
 The headline of a release stands beside the share that an intruder found who knew the method and its parameters (40 to
 60 repetitions, another release), which it must reach less 0.05; which columns that was is known for Census only, so
 that Adult is tried with plain categories and with codes of its taxonomies. Methods with groups must keep the informed
-attacker at 1/k: the mean over ten releases, and how many of them have 1/k in or above their interval. Records of a
-group are found or missed together, and the better of two ways to link counts, so that single releases may be above.
+attacker at 1/k: the mean over ten releases, and how many of them have 1/k in or above their interval. Single releases
+may be above by chance: of independent records 2.5 %, and a little more of groups whose records are dealt out.
 Firms of Tarragona show how much more is found the more often a method is repeated.
 """
 

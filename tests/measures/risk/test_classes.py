@@ -161,6 +161,18 @@ def test_wilson() -> None:
     assert str(Rate.of(8, 10, 0.1)) == "0.8000 (0.4902 to 0.9433; a random guess 0.1000)"
 
 
+def test_the_largest_of_many_shares_has_an_interval_that_allows_for_it() -> None:
+    """Of 2,000 tables with 40 sets of columns by each of which 20 % are expected to be found."""
+    hits = np.random.default_rng(1).binomial(500, 0.2, (2_000, 40)).max(axis=1)
+    largest = [Rate.of(int(one), 500, 0.0) for one in hits]
+    assert np.mean([one.low > 0.2 for one in largest]) > 0.3  # as if it were the only one
+    allowing = [one.largest_of(40) for one in largest]
+    assert np.mean([one.low > 0.2 for one in allowing]) < 0.03
+    assert [(one.value, one.high) for one in allowing] == [(one.value, one.high) for one in largest]
+    assert largest[0].largest_of(1) is largest[0]
+    assert Rate.of(0, 0, 0.0).largest_of(3) == Rate.of(0, 0, 0.0)
+
+
 def test_no_records_and_no_attributes_are_errors() -> None:
     data = table(number=[1, 2], secret_plain=["x", "y"])
     nobody = data.take(np.zeros(0, dtype=int))

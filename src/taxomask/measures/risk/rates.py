@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Self
 
@@ -39,6 +39,22 @@ class Rate:
         half = _Z * sqrt(share * (1 - share) / n + square / (4 * n)) / (1 + square)
         low, high = max(middle - half, 0.0) if share > 0 else 0.0, min(middle + half, 1.0) if share < 1 else 1.0
         return cls(share, low, high, baseline, n)
+
+    def largest_of(self, many: int) -> Self:
+        """The same, if it is known to be the largest of so many shares of the same cases.
+
+        The largest is too large by chance. Its interval begins so low that in one table of forty at most any of them
+        would begin above what is expected of it (Clopper-Pearson, Bonferroni); the upper end is that of the share.
+
+        >>> Rate.of(8, 10, 0.1).largest_of(40)
+        Rate(value=0.8, low=0.264..., high=0.943..., baseline=0.1, n=10)
+        """
+        if many == 1 or not self.value:
+            return self
+        from scipy.special import betaincinv
+
+        hits = self.value * self.n
+        return replace(self, low=min(float(betaincinv(hits, self.n - hits + 1, 0.025 / many)), self.low))
 
     @property
     def excess(self) -> float:

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 import taxomask as tm
 from measures.risk.conftest import pairs, table
-from taxomask.measures.risk import ATTACKERS, partial_linkage
+from taxomask.measures.risk import ATTACKERS, Rate, partial_linkage
 from taxomask.measures.risk.attackers import linking
 from taxomask.measures.risk.attackers.attacker import own_pairs
 from taxomask.measures.risk.linkage import spaces
@@ -62,6 +62,7 @@ def test_partial_finds_the_columns_that_tell_most() -> None:
     one = found.attackers.partial
     assert one.share.value == 1.0
     assert one.how == "By b, the worst of 3 sets of at most three columns."
+    assert one.share == Rate.of(4, 4, 1 / 4).largest_of(3)
     assert (found.headline["risk"], found.headline["attacker"]) == (1.0, "partial")
     assert found.headline["unchanged"] == "b"
     assert found.headline["nearest"] < 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -15,7 +15,7 @@ from ...measure import Measure, Tables
 from ...plain import Result
 from ..rates import Rate
 
-__all__ = ["Attack", "Attacker", "found_with", "own_pairs", "units_of"]
+__all__ = ["Attack", "Attacker", "found_with", "most_telling", "own_pairs", "units_of"]
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -129,6 +129,12 @@ def found_with(tables: Tables, rows: Whole, chances: Float, how: str) -> Attack:
     spared = np.ones(len(homes))
     np.multiply.at(spared, home, 1 - each)
     return replace(found, households=float((1 - spared).mean()))
+
+
+def most_telling(found: Sequence[Attack]) -> Attack:
+    """The attack with the largest excess; its interval allows for its being the largest."""
+    largest = max(found, key=lambda one: one.share.excess)
+    return replace(largest, share=largest.share.largest_of(len(found)))
 
 
 def _rate(each: Float, everybody: int) -> Rate:

@@ -21,7 +21,7 @@ from ..guesses import members_of
 from ..inputs import chosen
 from ..linkage import spaces
 from ..rates import Rate
-from .attacker import Attack, Attacker
+from .attacker import Attack, Attacker, most_telling
 
 __all__ = ["EXTREMES", "extreme_weights"]
 
@@ -69,7 +69,7 @@ def _extremes(tables: Tables, _: Progress | None) -> Attack | None:
             hits, owners = hits + float(owned @ reached), owners + float(owned.sum())
         share = Rate.of(hits, round(owners), min(count / tables.n, 1.0))
         found.append(Attack(share, _how(name, count), int((~np.isnan(chances)).sum()), chances))
-    return max(found, key=lambda one: one.share.excess) if found else None
+    return most_telling(found) if found else None
 
 
 def _how(name: str, count: int) -> str:
@@ -119,7 +119,7 @@ def _extremes_on(engine: Engine, tables: Tables) -> Attack | None:
     space = space_on(engine, tables, chosen(*tables.both, None))
     each = [_extremes_of(engine, tables, space, name) for name in _numbers(tables)]
     known = [one for one in each if one is not None]
-    return max(known, key=lambda one: one.share.excess) if known else None
+    return most_telling(known) if known else None
 
 
 def _extremes_of(engine: Engine, tables: Tables, space: Space, name: str) -> Attack | None:

@@ -18,7 +18,7 @@ from ..diversity import alike_by_chance, alike_of_sizes, value_counts_on
 from ..guesses import confidential_codes
 from ..inputs import chosen, class_numbers
 from ..rates import Rate
-from .attacker import Attack, Attacker
+from .attacker import Attack, Attacker, most_telling
 
 __all__ = ["HOMOGENEITY"]
 
@@ -29,7 +29,7 @@ def _homogeneity(tables: Tables, _: Progress | None) -> Attack:
     names = chosen(*tables.both, None)
     classes = class_numbers(tables.released.columns[name] for name in names)
     each = [_disclosed(tables, classes, name) for name in tables.confidential]
-    return max(each, key=lambda one: one.share.excess)
+    return most_telling(each)
 
 
 def _disclosed(tables: Tables, classes: np.ndarray, name: str) -> Attack:
@@ -82,7 +82,7 @@ def _homogeneity_on(engine: Engine, tables: Tables) -> Attack:
     names = chosen(*tables.both, None)
     classes = ByClass.of(engine, keys_on(engine, (tables.released.columns[name] for name in names)))
     each = [_disclosed_on(engine, tables, classes, name) for name in tables.confidential]
-    return max(each, key=lambda one: one.share.excess)
+    return most_telling(each)
 
 
 def _disclosed_on(engine: Engine, tables: Tables, classes: ByClass, name: str) -> Attack:

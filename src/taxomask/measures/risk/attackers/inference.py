@@ -36,6 +36,7 @@ def _most_telling(tables: Tables) -> tuple[Rate, str, str, str]:
         for level, guess in found.levels.items()
     ]
     share, name, level = max(levels, key=lambda one: one[0].excess)
+    share = share.largest_of(len(levels))
     how = f"{name} ({level}), the most telling of {len(levels)} guesses, from the nearest released record."
     return share, name, level, how
 

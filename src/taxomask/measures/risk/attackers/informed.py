@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....engines import Engine
 from ....methods import Method, Progress
@@ -8,51 +9,82 @@ from ....methods.likelihood import Evidence, unchanged
 from ....microdata import Role
 from ...measure import Tables
 from ...side_by_side import same_values
-from ..inputs import chosen
-from ..sampling import generator, targets
+from ..inputs import chosen, in_one_numbering
+from ..sampling import TARGETS, generator, targets
 from ._in_groups import informed_on
 from .attacker import Attack, Attacker, found_with, units_of
-from .linking import linked, one_to_one
-from .repetitions import LARGEST, RECORDS, SAMPLE, learnt_by_repeating, of_columns, repeated_on
+from .linking import Links, linked, one_to_one
+from .repetitions import LARGEST, RECORDS, SAMPLE, learnt_by_repeating, of_columns, released_again, repeated_on
 
 __all__ = ["INFORMED"]
+
+Float = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+ALL_AT_ONCE = 2 * TARGETS  # records up to which so many are looked for that they can want the same original one
 
 
 def _informed(tables: Tables, progress: Progress | None) -> Attack:
     method = tables.method
     assert method is not None
-    original, released = tables.both
-    names = chosen(original, released, None)
-    rng, units, rows = generator(tables), units_of(tables), targets(tables, released.n)
-    evidence, how = _evidence(tables, method, names, rng, progress)
-    links = linked(evidence, rows, units, rng)
-    ways = (
-        found_with(tables, rows, links.chances, f"{how} Each record with the likeliest."),
-        found_with(tables, rows, one_to_one(links, units, rows, rng), f"{how} All records at once, one to one."),
-    )
-    return max(ways, key=lambda one: one.share.value)
+    names = chosen(*tables.both, None)
+    rng, units, rows = generator(tables), units_of(tables), targets(tables, tables.released.n)
+    if tables.n > ALL_AT_ONCE:
+        (evidence,), how = _evidence(tables, method, names, False, rng, progress)
+        return found_with(tables, rows, linked(evidence, rows, units, rng, near=1).chances, f"{how} {LIKELIEST}.")
+    (evidence, rehearsal), how = _evidence(tables, method, names, True, rng, progress)
+    both = [linked(one, rows, units, rng) for one in (evidence, rehearsal)]
+    way = max(WAYS, key=lambda one: found_with(tables, rows, one(both[1], units, rows, rng), "").share.value)
+    return found_with(tables, rows, way(both[0], units, rows, rng), f"{how} {WAYS[way]}{CHOSEN}")
+
+
+def _likeliest(links: Links, units: Whole, rows: Whole, rng: np.random.Generator) -> Float:
+    return links.chances
+
+
+LIKELIEST = "Each record with the likeliest"
+WAYS = {_likeliest: LIKELIEST, one_to_one: "All records at once, one to one"}
+CHOSEN = ": of two ways the one that found more in a further repetition, from which nothing was learnt."
 
 
 def _evidence(
-    tables: Tables, method: Method, names: tuple[str, ...], rng: np.random.Generator, progress: Progress | None
-) -> tuple[list[Evidence], str]:
-    """What the quasi-identifiers tell: by the formula of the method, or by what its repetitions teach."""
+    tables: Tables,
+    method: Method,
+    names: tuple[str, ...],
+    rehearsed: bool,
+    rng: np.random.Generator,
+    progress: Progress | None,
+) -> tuple[list[list[Evidence]], str]:
+    """What the quasi-identifiers tell: by the formula of the method, or by what its repetitions teach.
+
+    Of the release, and of one that the intruder makes to rehearse on: nothing is learnt from either.
+    """
     original, released = tables.both
-    aligned = {name: tables.columns[name] for name in names}
     protected = [name for name in names if name in method.protects(original)]
-    others = {name: pair for name, pair in aligned.items() if name not in protected}
-    found: list[Evidence] = [unchanged(*pair) for pair in others.values() if same_values(*pair)]
-    here = original.replace({name: x for name, (x, _) in aligned.items()})
-    there = released.replace({name: z for name, (_, z) in aligned.items()})
     known = of_columns(method, original, names)
-    formula = None if known is None else known.likelihood(here, there)
-    if formula is not None:
-        return [*found, *formula], "By the formula of the method."
+    releases = [{name: tables.columns[name][1] for name in names}]
+    if rehearsed:
+        releases.append(releases[0] | released_again(known or method, original, protected, rng.spawn(1)[0]))
+    versions = {name: in_one_numbering(tables.columns[name][0], *(one[name] for one in releases)) for name in names}
+    kept = [name for name in names if name not in protected and same_values(*tables.columns[name])]
+    found: list[list[Evidence]] = [
+        [unchanged(versions[name][0], versions[name][place]) for name in kept] for place, _ in enumerate(releases, 1)
+    ]
+    here, *there = (
+        data.replace({name: some[place] for name, some in versions.items()})
+        for place, data in enumerate([original, *[released] * len(releases)])
+    )
+    formulas = [None if known is None else known.likelihood(here, one) for one in there]
+    if None not in formulas:
+        return [
+            [*same, *(more or ())] for same, more in zip(found, formulas, strict=True)
+        ], "By the formula of the method."
     rows = repeated_on(tables)
     some = None if len(rows) == original.n else original.take(rows)
-    pairs = {name: aligned[name] for name in protected}
-    learnt, how = learnt_by_repeating(method, original, some, pairs, rng, progress)
-    return [*found, *learnt], how
+    of_protected = {name: versions[name] for name in protected}
+    learnt, how = learnt_by_repeating(method, original, some, of_protected, rng, progress)
+    return [[*same, *(one[place] for one in learnt)] for place, same in enumerate(found)], how
 
 
 def _informed_on(engine: Engine, tables: Tables) -> Attack:

@@ -35,31 +35,32 @@ _CHANCE = 1e-3  # that something else happened
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The evidence of an attribute, and how well it foresees.
+    """The evidence of an attribute in each release, and how well it foresees.
 
     ``foreseen`` is the mean logarithm of the chance that the other repetitions gave to each cell of the last one.
     """
 
-    evidence: Evidence
+    evidence: tuple[Evidence, ...]
     foreseen: float
 
 
-def learned(x: Column, z: Column, repeated: Sequence[Column], seen: Column | None = None) -> Learned:
+def learned(x: Column, releases: Sequence[Column], repeated: Sequence[Column], seen: Column | None = None) -> Learned:
     """What repetitions teach about an attribute. All columns have one numbering of the categories.
 
     ``seen`` are the original values that were repeated, if those are not all of them.
     """
     if isinstance(x, CategoricalColumn) and x.attribute.kind != Kind.ORDINAL and len(x.categories) > CODES:
-        return Learned(unchanged(x, z), 0.0)
+        return Learned(tuple(unchanged(x, z) for z in releases), 0.0)
     cells = _Cells.of(x)
-    here, there = cells.original(x), cells.released(z)
+    here, (there, *others) = cells.original(x), [cells.released(z) for z in releases]
     known = here if seen is None else cells.original(seen)
     made = [cells.released(column) for column in repeated]
     table, foreseen = _best(cells, x, known, there, made)
     if seen is None and len(made) > 1 and len(x) <= EACH:
         table, here, foreseen = _of_records(table, foreseen, here, made, WIDTHS if _is_ordered(x) else WIDTHS[:1])
     with np.errstate(divide="ignore"):
-        evidence = CodeEvidence(there.astype(np.int32), here.astype(np.int32), np.log(table))
+        log = np.log(table)
+    evidence = tuple(CodeEvidence(one.astype(np.int32), here.astype(np.int32), log) for one in (there, *others))
     return Learned(evidence, float(np.log(foreseen).mean()) if len(foreseen) else 0.0)
 
 

@@ -18,10 +18,12 @@ def _partial(tables: Tables, _: Progress | None) -> Attack:
     named = ", ".join(worst.attributes)
     how = f"By {named}, the worst of {len(every):,} sets of at most three columns."
     if tables.original.units is None:
-        return found_with(tables, worst.rows, worst.right / worst.ties, how)
-    several = [nearest_of_people(tables, one.attributes, how) for one in every[:WORST]]
-    best = max(range(len(several)), key=lambda place: several[place].share.value)
-    return replace(several[best], how=several[best].how.replace(named, ", ".join(every[best].attributes), 1))
+        found = found_with(tables, worst.rows, worst.right / worst.ties, how)
+    else:
+        several = [nearest_of_people(tables, one.attributes, how) for one in every[:WORST]]
+        best = max(range(len(several)), key=lambda place: several[place].share.value)
+        found = replace(several[best], how=several[best].how.replace(named, ", ".join(every[best].attributes), 1))
+    return replace(found, share=found.share.largest_of(len(every)))
 
 
 PARTIAL = Attacker(

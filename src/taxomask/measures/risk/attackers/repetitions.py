@@ -5,7 +5,7 @@ As often as that teaches something, up to a budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,8 +24,8 @@ from ..sampling import targets
 from .learned import Learned, learned
 
 __all__ = [
-    "LARGEST", "RECORDS", "SAMPLE", "Repeated", "learnt_by_repeating", "of_columns", "repeated_on", "repetitions",
-    "repetitions_of",
+    "LARGEST", "RECORDS", "SAMPLE", "Repeated", "learnt_by_repeating", "of_columns", "released_again", "repeated_on",
+    "repetitions", "repetitions_of",
 ]  # fmt: skip
 
 REPETITIONS, RECORDS = 50, 50_000  # at first: of the method, and records that are masked in all of them together
@@ -54,13 +54,21 @@ def learnt_by_repeating(
     method: Method,
     data: Microdata,
     some: Microdata | None,
-    columns: Mapping[str, tuple[Column, Column]],
+    columns: Mapping[str, Sequence[Column]],
     rng: np.random.Generator,
     progress: Progress | None,
-) -> tuple[list[Evidence], str]:
-    """What repetitions on a table, or on some of its records, teach about columns, original and released; and how."""
+) -> tuple[list[tuple[Evidence, ...]], str]:
+    """What repetitions on a table, or on some of its records, teach about columns in each release; and how.
+
+    ``columns`` are the original ones, each with what it is in one or more releases.
+    """
     _, found, how = _as_often_as_it_teaches(method, data, some, columns, rng, progress)
     return [one.evidence for one in found], how
+
+
+def released_again(method: Method, data: Microdata, names: Sequence[str], rng: np.random.Generator) -> Columns:
+    """The columns as a release of the intruder's own has them, from which nothing is learnt."""
+    return _repeated(_shortened(method, data.n)[0], 1, data, list(names), rng, None)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +82,7 @@ class Repeated:
     def learnt(self, x: Column, z: Column) -> Evidence:
         """What they teach about an attribute of a table."""
         name = x.attribute.name
-        return _learnt(x, z, self.seen.columns[name], [one[name] for one in self.made]).evidence
+        return _learnt([x, z], self.seen.columns[name], [one[name] for one in self.made]).evidence[0]
 
 
 def repetitions(
@@ -98,7 +106,7 @@ def _as_often_as_it_teaches(
     method: Method,
     data: Microdata,
     some: Microdata | None,
-    columns: Mapping[str, tuple[Column, Column]],
+    columns: Mapping[str, Sequence[Column]],
     rng: np.random.Generator,
     progress: Progress | None,
 ) -> tuple[list[Columns], list[Learned], str]:
@@ -111,8 +119,8 @@ def _as_often_as_it_teaches(
     while True:
         made += _repeated(short, wanted, table, list(columns), rng, progress)
         found = [
-            _learnt(*pair, None if some is None else some.columns[name], [one[name] for one in made])
-            for name, pair in columns.items()
+            _learnt(versions, None if some is None else some.columns[name], [one[name] for one in made])
+            for name, versions in columns.items()
         ]
         before, foreseen = foreseen, sum(one.foreseen for one in found)
         wanted = len(made)
@@ -125,12 +133,16 @@ def _as_often_as_it_teaches(
     return made, found, f"By what the method does to {which}, repeated {said}."
 
 
-def _learnt(original: Column, released: Column, some: Column | None, made: list[Column]) -> Learned:
-    """What repetitions teach about a column. Who repeats a method that draws nothing has the release itself."""
-    x, z, seen, *again = in_one_numbering(original, released, original if some is None else some, *made)
-    if len(again) == 1 and same_values(again[0], z):
-        return Learned(unchanged(again[0], z), 0.0)
-    return learned(x, z, again, None if some is None else seen)
+def _learnt(versions: Sequence[Column], some: Column | None, made: list[Column]) -> Learned:
+    """What repetitions teach about a column, the original one and in releases.
+
+    Who repeats a method that draws nothing has the release itself.
+    """
+    x, *others = in_one_numbering(*versions, versions[0] if some is None else some, *made)
+    releases, (seen, *again) = others[: len(versions) - 1], others[len(versions) - 1 :]
+    if len(again) == 1 and same_values(again[0], releases[0]):
+        return Learned(tuple(unchanged(again[0], z) for z in releases), 0.0)
+    return learned(x, releases, again, None if some is None else seen)
 
 
 def of_columns(method: Method, data: Microdata, names: tuple[str, ...]) -> Method | None:
