@@ -5,9 +5,9 @@
 The headline of a release stands beside the share that an intruder found who knew the method and its parameters (40 to
 60 repetitions, another release), which it must reach less 0.05. Which columns that was is known for Census only. Of
 Adult those are tried by which the nearest record finds about what was reported then, 0.536: eight, four of them codes
-of taxonomies (0.53 and 0.50 in two releases; nine with plain categories: 0.40). Methods with groups must keep the informed
-attacker at 1/k: the mean over ten releases, and how many of them have 1/k in or above their interval. Single releases
-may be above by chance: of independent records 2.5 %, and a little more of groups whose records are dealt out.
+of taxonomies (0.53 and 0.50 in two releases; nine with plain categories: 0.40). Methods with groups must keep the
+informed attacker at 1/k: the mean over ten releases, and how many of them have 1/k in or above their interval. Single
+releases may be above by chance: of independent records 2.5 %, and a little more of groups whose records are dealt out.
 Firms of Tarragona show how much more is found the more often a method is repeated.
 """
 
