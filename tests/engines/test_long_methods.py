@@ -19,7 +19,7 @@ from taxomask.engines import Engine, Files, Memory, Scratch, Threads, read_coded
 from taxomask.errors import EngineError
 from taxomask.methods import Masked
 from taxomask.methods._by_value import different_on
-from taxomask.methods._long_noise import Joint
+from taxomask.methods._joint_moments import Joint
 from taxomask.methods._parts import Parts
 from taxomask.methods.base import Method
 from taxomask.methods.promises import KAnonymity, LDiversity

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from taxomask.methods.base import Masked, Method, Promise
-from taxomask.methods.promises import moment_differences
+from taxomask.methods.promises_of_moments import moment_differences
 from taxomask.microdata import read_table
 from taxomask.plan import Plan, plan_json_schema
 from taxomask.plan.run import run

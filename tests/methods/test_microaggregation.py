@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from naive_centres import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode
-from taxomask.methods.promises import MeanAndVariance
+from taxomask.methods.promises_of_moments import MeanAndVariance
 from taxomask.microdata.frames import Frame
 from taxomask.partition.aggregate import Groups, aggregate
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from taxomask.methods import noise
-from taxomask.methods.noise import with_moments_of
+from taxomask.methods._joint_moments import with_moments_of
 
 from .conftest import SCHEMA, release_of, tables
 

@@ -17,7 +17,8 @@ from ._moments import extent_of
 from ._neighbourhoods import Candidates, Draw, by_code, by_number, farthest_in_group, radii, rotated
 from .base import Masked, Promise
 from .microaggregation import BlockSize, GroupSize
-from .promises import ExactMoments, WithinRadius
+from .promises import WithinRadius
+from .promises_of_moments import ExactMoments
 
 __all__ = ["MicroHybrid"]
 

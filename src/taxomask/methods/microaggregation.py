@@ -34,7 +34,8 @@ from ._blocks import in_blocks, in_parts
 from ._closeness import Limits
 from ._partition import AtOnce, Partition
 from .base import Masked, Method, Progress, Promise
-from .promises import KAnonymity, LDiversity, MeanAndVariance, TCloseness
+from .promises import KAnonymity, LDiversity, TCloseness
+from .promises_of_moments import MeanAndVariance
 
 __all__ = ["Algorithm", "BlockSize", "GroupSize", "Microaggregation"]
 

@@ -13,17 +13,27 @@ from .._support.parameters import Slider
 from ..engines import Engine, Memory
 from ..errors import DataError, SchemaError
 from ..microdata import Column, ContinuousColumn, Kind, Microdata
-from ..microdata.frames import Frame
 from ..records import Extent
 from ._attributes import too_coarse, treatable
-from ._kept import MissingStays, released_column, released_on
-from ._long_noise import complete, joint_on, moved_to_moments_on, root_of
+from ._joint_moments import (
+    below_one,
+    complete,
+    correlations,
+    deviation,
+    joint_on,
+    moved_to_moments_on,
+    root_of,
+    spread_on,
+    with_moments_of,
+)
+from ._kept import MissingStays
 from ._moments import extent_of
-from .base import Check, Masked, Method, Progress, Promise, own_generators
-from .likelihood import CodeEvidence, Evidence, Likelihood, NumberEvidence, grid, same_presence, unchanged
-from .promises import Differences, half_units, moment_differences
+from ._noise_evidence import on_a_scale, whitened
+from .base import Masked, Method, Progress, Promise, own_generators
+from .likelihood import Evidence, Likelihood, NumberEvidence, grid, same_presence, unchanged
+from .promises_of_moments import KeptMoments
 
-__all__ = ["KeptMoments", "Noise"]
+__all__ = ["Noise"]
 
 Float = NDArray[np.float64]
 
@@ -91,7 +101,7 @@ class Noise(Method):
         with np.errstate(over="ignore"):  # what is too large to be written is an error when it is
             noisy = np.ldexp(noisy, powers)
         columns = {name: _written(data.columns[name], noisy[:, i]) for i, name in enumerate(names)}
-        still = [name for name, column in zip(names, numbers.T, strict=True) if _deviation(column) == 0]
+        still = [name for name, column in zip(names, numbers.T, strict=True) if deviation(column) == 0]
         notes = tuple(f"{name}: does not vary, so no noise was added." for name in still)
         return Masked(data.replace(columns), notes=notes)
 
@@ -100,7 +110,7 @@ class Noise(Method):
             return super().mask_on(engine, data, rng)
         names = self._attributes(data)
         columns = [data.columns[name] for name in names]
-        spreads = [_spread(engine, column) for column in columns]
+        spreads = [spread_on(engine, column) for column in columns]
         powers = [power for power, _ in spreads]
         noisy = self._noisy_on(engine, names, columns, spreads, rng)
         for block in self._blocks_on(engine, data):
@@ -162,20 +172,20 @@ class Noise(Method):
         """
         names = self._attributes(original)
         pairs = {name: (original.columns[name], released.columns[name]) for name in names}
-        size = {name: _deviation(x.numbers()) for name, (x, _) in pairs.items()}
+        size = {name: deviation(x.numbers()) for name, (x, _) in pairs.items()}
         parts: list[Evidence] = [unchanged(*pairs[name]) for name in names if size[name] == 0]
         varying = [name for name in names if size[name] > 0]
         if not self.correlated:
             scale = [name for name in varying if not isinstance(pairs[name][0], ContinuousColumn)]
-            parts += [_on_a_scale(*pairs[name], self.amount * size[name]) for name in scale]
+            parts += [on_a_scale(*pairs[name], self.amount * size[name]) for name in scale]
             for name in varying:
                 if name not in scale:
                     parts += self._normal(original, {name: pairs[name]}, np.ones((1, 1)))
             return tuple(parts)
         if varying:
             numbers = below_one(np.column_stack([pairs[name][0].numbers() for name in varying]))[0]
-            correlations = _correlations(numbers[complete(numbers)])
-            parts += self._normal(original, {name: pairs[name] for name in varying}, correlations)
+            together = correlations(numbers[complete(numbers)])
+            parts += self._normal(original, {name: pairs[name] for name in varying}, together)
         return tuple(parts)
 
     def _normal(
@@ -184,13 +194,13 @@ class Noise(Method):
         """The evidence of some columns together, in coordinates in which their noise is independent with variance 1."""
         kept = {name for block in self._blocks(original) for name in block}
         before, after = (np.column_stack([pair[side].numbers() for pair in pairs.values()]) for side in (0, 1))
-        size = np.array([_deviation(column) for column in before.T])
+        size = np.array([deviation(column) for column in before.T])
         drawn_in = np.array([1 / np.sqrt(1 + self.amount**2) if name in kept else 1.0 for name in pairs])
         middle = np.nanmean(before, axis=0)
         rounding = np.array([grid(column) for column in after.T]) / size
         spread = self.amount**2 * correlations * np.outer(drawn_in, drawn_in) + np.diag(np.square(rounding) / 12)
         x, y = (before - middle) / size * drawn_in, (after - middle) / size
-        here, there = _whitened(x, spread), _whitened(y, spread)
+        here, there = whitened(x, spread), whitened(y, spread)
         one = np.ones(len(x))
         each = [NumberEvidence(v, u, one, one) for u, v in zip(here.T, there.T, strict=True)]
         return [*(same_presence(*pair) for pair in pairs.values()), *each]
@@ -204,8 +214,8 @@ class Noise(Method):
         if self.correlated:
             rows = complete(numbers)
             _check_for_correlations(int(rows.sum()), names)
-            drawn = np.einsum("ij,jk->ik", drawn, root_of(_correlations(numbers[rows]))[0])
-        return np.asarray(drawn * [_deviation(column) for column in numbers.T])
+            drawn = np.einsum("ij,jk->ik", drawn, root_of(correlations(numbers[rows]))[0])
+        return np.asarray(drawn * [deviation(column) for column in numbers.T])
 
     def _blocks(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
         return self._blocks_on(Memory(), data)
@@ -239,198 +249,6 @@ class Noise(Method):
                     hint="Leave out attributes with many missing values, or use keep_moments=False.",
                 )
         return blocks
-
-
-@dataclass(frozen=True)
-class KeptMoments(Promise):
-    """These attributes have the original means, variances and covariances, over records without missing values.
-
-    Within what half a unit of the last decimal does to them, where the schema gives decimals.
-    """
-
-    attributes: tuple[str, ...]
-
-    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        before, powers = below_one(np.column_stack([original.columns[name].numbers() for name in self.attributes]))
-        after = np.column_stack([released_column(released, original, name).numbers() for name in self.attributes])
-        after = np.ldexp(after, -powers)
-        rows = complete(before)
-        before, after = before[rows], after[rows]
-        unit = _unit(before.min(axis=0), before.max(axis=0))
-        middle, half = before.mean(axis=0), half_units(original, self.attributes) / unit
-        return self._checked(*moment_differences((before - middle) / unit, (after - middle) / unit, half))
-
-    in_chunks = True
-
-    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
-        if released.n != original.n:
-            return super().check_on(engine, original, released, masked)
-        before = [original.columns[name] for name in self.attributes]
-        after = [released_on(engine, released, original, name) for name in self.attributes]
-        powers = [_spread(engine, column)[0] for column in before]
-        low, high = engine.fold(_ends, _wider, before, powers, what="checking")
-        unit = _unit(low, high)
-        middle = joint_on(engine, before, powers, low).means + low
-        half = half_units(original, self.attributes) / unit
-        found = engine.fold(_differences, Differences.with_, [*before, *after], powers, middle, unit, what="checking")
-        return self._checked(*found.explained_by(half))
-
-    def _checked(self, difference: float, holds: bool) -> Check:
-        what = "means and covariances" if len(self.attributes) > 1 else "mean and variance"
-        return Check(
-            f"the {what} of {', '.join(self.attributes)} are kept",
-            holds,
-            f"largest difference {difference:.1e} of the range",
-        )
-
-
-def _unit(low: Float, high: Float) -> Float:
-    """The range of numbers, and a little of the largest: decimal files do not keep every bit."""
-    unit = high - low + 1e-8 * np.maximum(np.abs(low), np.abs(high))
-    return np.where(unit == 0, 1.0, unit)
-
-
-def _ends(*columns_and_powers: Any) -> tuple[Float, Float]:
-    """The smallest and the largest number of each column, brought below one, over complete records."""
-    *columns, powers = columns_and_powers
-    numbers = np.column_stack([np.ldexp(one.numbers(), -power) for one, power in zip(columns, powers, strict=True)])
-    numbers = numbers[complete(numbers)]
-    return numbers.min(axis=0, initial=np.inf), numbers.max(axis=0, initial=-np.inf)
-
-
-def _wider(one: tuple[Float, Float], other: tuple[Float, Float]) -> tuple[Float, Float]:
-    return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
-
-
-def _differences(*columns_and_how: Any) -> Differences:
-    """By how much the moments of complete records differ; of the columns the original ones come first."""
-    *columns, powers, middle, unit = columns_and_how
-    before, after = (
-        np.column_stack([np.ldexp(one.numbers(), -power) for one, power in zip(some, powers, strict=True)])
-        for some in (columns[: len(powers)], columns[len(powers) :])
-    )
-    rows = complete(before)
-    return Differences.of((before[rows] - middle) / unit, (after[rows] - middle) / unit)
-
-
-def below_one(numbers: Float) -> tuple[Float, NDArray[np.int64]]:
-    """The columns of a table brought below 1 by powers of two, and these powers.
-
-    No digit changes; but squares of 1e200 would be infinite, and those of 1e-200 zero.
-    """
-    powers = np.array([int(np.frexp(np.nanmax(np.abs(column), initial=0.0))[1]) for column in numbers.T])
-    return np.ldexp(numbers, -powers), powers
-
-
-def with_moments_of(x: Float, y: Float) -> Float:
-    """y moved linearly so that its means and covariances are those of x.
-
-    Of all such maps the one that moves standardised values least: A = F^(-1/2) (F^(1/2) W F^(1/2))^(1/2) F^(-1/2),
-    with F the covariance matrix found and W the one wanted, both in units of the deviations of x.
-    """
-    origin = x[0]
-    middle = (x - origin).mean(axis=0)
-    scale = x.std(axis=0)
-    scale[scale == 0] = 1.0
-    a = (x - origin - middle) / scale
-    b = (y - y.mean(axis=0)) / scale
-    wanted, found = (np.einsum("ij,ik->jk", z, z) / len(z) for z in (a, b))
-    root, inverse = root_of(found)
-    move = inverse @ root_of(root @ wanted @ root)[0] @ inverse
-    moved = np.einsum("ij,jk->ik", b, move)
-    return np.asarray(origin + (middle + (moved - moved.mean(axis=0)) * scale))
-
-
-def _whitened(values: Float, covariance: Float) -> Float:
-    """Coordinates in which noise of this covariance is independent with variance 1, by what is there in each row.
-
-    Rows with the same cells missing are treated alike; what is left of their coordinates is 0. A direction without
-    noise has almost none, so that it decides.
-    """
-    present = ~np.isnan(values)
-    out = np.zeros_like(values)
-    patterns, which = np.unique(present, axis=0, return_inverse=True)
-    for place, pattern in enumerate(patterns):
-        rows, columns = np.flatnonzero(which.ravel() == place), np.flatnonzero(pattern)
-        if len(columns):
-            found, vectors = np.linalg.eigh(covariance[np.ix_(columns, columns)])
-            root = vectors / np.sqrt(np.maximum(found, 1e-9))
-            out[rows, : len(columns)] = np.einsum("ij,jk->ik", values[np.ix_(rows, columns)], root)
-    return out
-
-
-def _on_a_scale(original: Column, released: Column, deviation: float) -> Evidence:
-    """Noise on positions, rounded and cut off at the ends: the chance of each position given each."""
-    from scipy.special import ndtr
-
-    assert not isinstance(original, ContinuousColumn)
-    assert not isinstance(released, ContinuousColumn)
-    size = len(original.categories)
-    edges = np.concatenate([[-np.inf], np.arange(size - 1) + 0.5, [np.inf]])
-    chance = np.diff(ndtr((edges[:, None] - np.arange(size)) / deviation), axis=0)
-    with np.errstate(divide="ignore"):
-        log = np.full((size + 1, size + 1), -np.inf)
-        log[:size, :size] = np.log(chance)
-    log[size, size] = 0.0  # missing stays missing
-    there, here = (np.where(one.missing, size, one.codes).astype(np.int32) for one in (released, original))
-    return CodeEvidence(there, here, log)
-
-
-def _correlations(values: Float) -> Float:
-    """Correlations; 0 with what does not vary."""
-    deviations = values - values.mean(axis=0)
-    size = np.sqrt(np.square(deviations).sum(axis=0))
-    varies = size > 1e-12 * np.abs(values).max(axis=0) * np.sqrt(len(values))
-    unit = np.divide(deviations, size, out=np.zeros_like(deviations), where=varies)
-    matrix = np.einsum("ij,ik->jk", unit, unit)
-    np.fill_diagonal(matrix, 1.0)
-    return matrix
-
-
-def _deviation(values: Float) -> float:
-    """The standard deviation of the values that are not missing; exactly 0 if they are all the same."""
-    present = values[~np.isnan(values)]
-    return float(np.std(present - present[0], ddof=1)) if len(present) > 1 else 0.0
-
-
-def _spread(engine: Engine, column: Column) -> tuple[int, float]:
-    """The power of two that brings a column below one, and its standard deviation then; 0 if all is the same."""
-    largest, origin = engine.fold(_largest, _of_both, [column], what="adding up")
-    power = int(np.frexp(largest)[1])
-    count, total = engine.fold(_total, _sum, [column], power, origin, what="adding up")
-    if count < 2:
-        return power, 0.0
-    _, squares = engine.fold(_squares, _sum, [column], power, origin, total / count, what="adding up")
-    return power, float(np.sqrt(squares / (count - 1)))
-
-
-def _largest(column: Column) -> tuple[float, float]:
-    """The largest number, whatever its sign, and the first one; 0 and NaN if there is none."""
-    present = column.numbers()[~column.missing]
-    return float(np.abs(present).max(initial=0.0)), float(present[0]) if len(present) else np.nan
-
-
-def _of_both(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
-    return max(one[0], two[0]), two[1] if np.isnan(one[1]) else one[1]
-
-
-def _away(column: Column, power: int, origin: float) -> Float:
-    """How far the numbers are from one of them, brought below one."""
-    return np.ldexp(column.numbers()[~column.missing], -power) - np.ldexp(origin, -power)
-
-
-def _total(column: Column, power: int, origin: float) -> tuple[int, float]:
-    away = _away(column, power, origin)
-    return len(away), float(away.sum())
-
-
-def _squares(column: Column, power: int, origin: float, mean: float) -> tuple[int, float]:
-    away = _away(column, power, origin)
-    return len(away), float(np.square(away - mean).sum())
-
-
-def _sum(one: tuple[int, float], two: tuple[int, float]) -> tuple[int, float]:
-    return one[0] + two[0], one[1] + two[1]
 
 
 def _noisy(column: Column, power: int, amount: float, deviation: float, rng: np.random.Generator) -> Float:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..engines import Engine, numbered_on
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
-from ..microdata.casting import grain
 from ..microdata.coding import code
 from ..microdata.combinations import combined, numbered
 from ..microdata.frames import Frame
@@ -23,18 +22,14 @@ from ..semantics import earth_mover
 from ._by_value import changed_on
 from ._closeness import different
 from ._kept import missing_elsewhere, released_on
-from ._moments import binary_scale
 from ._neighbourhoods import category_distances, farthest_in_group, radii, rows_by_code
 from ._parts import Parts
 from ._runs import Runs, combined_on, runs_of
 from .base import Check, Limits, Masked, Promise
 
 __all__ = [
-    "Differences",
-    "ExactMoments",
     "KAnonymity",
     "LDiversity",
-    "MeanAndVariance",
     "Permutation",
     "TCloseness",
     "WithinRadius",
@@ -235,139 +230,6 @@ class WithinRadius(Promise):
         # The sums are rounded themselves, and must not let a number out.
         low = np.where(values - low > radius, np.nextafter(low, np.inf), low)
         return low, np.where(high - values > radius, np.nextafter(high, -np.inf), high)
-
-
-@dataclass(frozen=True)
-class ExactMoments(Promise):
-    """In each group these attributes have the original means and covariances (over records without missing values).
-
-    Within what half a unit of the last decimal does to them, where the schema gives decimals.
-    """
-
-    attributes: tuple[str, ...]
-
-    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        assert masked.groups is not None
-        columns = [original.columns[name] for name in self.attributes]
-        before = np.column_stack([column.numbers() for column in columns])
-        after = np.column_stack([code(released, column.attribute).column.numbers() for column in columns])
-        scale = np.fmax.reduce(np.abs(before - np.fmin.reduce(before, axis=0)), axis=0)  # NaN if all are missing
-        complete = np.asarray(~np.isnan(before).any(axis=1))
-        unit = np.where(scale > 0, scale, 1.0)
-        half = half_units(original, self.attributes) / unit
-        worst, holds = 0.0, True
-        for group in range(len(masked.groups.sizes)):
-            rows = masked.groups.members(group)
-            rows = rows[complete[rows]]
-            if len(rows) > 1:
-                difference, within = moment_differences(before[rows] / unit, after[rows] / unit, half)
-                worst, holds = float(np.max([worst, difference])), holds and within  # NaN stays: a value was lost
-        return Check(
-            f"the means and covariances of {', '.join(self.attributes)} are kept in every group",
-            holds,
-            f"largest difference {worst:.1e} of the range",
-        )
-
-
-def half_units(data: Microdata, names: tuple[str, ...]) -> NDArray[np.float64]:
-    """Half a unit of the last decimal that the schema gives each attribute; 0 where it gives none."""
-    given = [data.schema[name].decimals for name in names]
-    return np.array([0.5 * 10.0**-one if isinstance(one, int) else 0.0 for one in given])
-
-
-def moment_differences(x: NDArray[np.float64], y: NDArray[np.float64], half: NDArray[np.float64]) -> tuple[float, bool]:
-    """The largest difference of means and covariances, and whether numbers moved by up to ``half`` explain it all."""
-    middle = x.mean(axis=0)
-    return Differences.of(x - middle, y - middle).explained_by(half)
-
-
-@dataclass(frozen=True, eq=False)
-class Differences:
-    """Sums over records of numbers that are counted from their original means: how they differ from those before."""
-
-    count: int
-    totals: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-    products: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> Differences:
-        """Of numbers before and after."""
-        return cls(len(x), y.sum(axis=0), np.abs(y).sum(axis=0), y.T @ y - x.T @ x)
-
-    def with_(self, other: Differences) -> Differences:
-        """Of both parts."""
-        return Differences(
-            self.count + other.count,
-            self.totals + other.totals,
-            self.sizes + other.sizes,
-            self.products + other.products,
-        )
-
-    def explained_by(self, half: NDArray[np.float64]) -> tuple[float, bool]:
-        """The largest difference of means and covariances, and whether numbers moved by up to ``half`` explain it."""
-        n = max(self.count, 1)
-        means, products = np.abs(self.totals / n), np.abs(self.products) / n
-        one_moved = np.outer(half, self.sizes / n + half)
-        explained = one_moved + one_moved.T + np.outer(half, half)
-        holds = bool((means <= half + 1e-7).all() and (products <= explained + 1e-7).all())
-        return float(np.max([means.max(), products.max()])), holds
-
-
-@dataclass(frozen=True)
-class MeanAndVariance(Promise):
-    """Each of these numbers has its original mean and variance, over the values that are there before and after.
-
-    A number that is released as one value has a mean only. Dates and decimals are rounded when they are written, and
-    numbers where the schema gives decimals; their means and standard deviations may differ by that.
-    """
-
-    attributes: tuple[str, ...]
-
-    def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        kept: dict[str, list[str]] = {"mean and variance": [], "mean": []}
-        worst, holds = 0.0, True
-        for name in self.attributes:
-            x, y = (_present(one) for one in (original.columns[name], code(released, original.schema[name]).column))
-            if not len(x) or not len(y):
-                continue
-            moved = max(_rounded_by(released, name, x), float(half_units(original, (name,))[0]))
-            scale = binary_scale(x)
-            x, y, moved = x / scale, y / scale, moved / scale
-            unit = float(np.ptp(x) + 1e-8 * np.abs(x).max()) or 1.0  # decimal files do not keep every bit
-            single = np.ptp(y) == 0 < np.ptp(x)
-            kept["mean" if single else "mean and variance"].append(name)
-            origin, rounding = x.min(), 1e-7 + moved / unit
-            means = abs((y - origin).mean() - (x - origin).mean()) / unit
-            spreads = 0.0 if single else abs(_deviation(y - origin) - _deviation(x - origin)) / unit
-            holds &= bool(means <= rounding and spreads <= 1.5 * rounding)  # of two records a deviation moves by 1.42
-            worst = max(worst, means, spreads)
-        said = [f"the {what} of {', '.join(names)}" for what, names in kept.items() if names]
-        verb = "is" if not kept["mean and variance"] and len(kept["mean"]) == 1 else "are"
-        return Check(
-            f"{' and '.join(said)} {verb} kept" if said else "no number is left",
-            holds,
-            f"largest difference {worst:.1e} of the range",
-        )
-
-
-def _rounded_by(released: Frame, name: str, values: NDArray[np.float64]) -> float:
-    """By how much numbers are rounded, at most, by the type of the column that they are written to."""
-    import pyarrow.types as types
-
-    dtype = released.arrow_type(name)
-    if dtype is not None and types.is_floating(dtype):
-        return float(np.finfo(dtype.to_pandas_dtype()).eps) * float(np.abs(values).max())
-    return 0.5 * grain(dtype)
-
-
-def _present(column: Column) -> NDArray[np.float64]:
-    values = column.numbers()
-    return values[~np.isnan(values)]
-
-
-def _deviation(values: NDArray[np.float64]) -> float:
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 @dataclass(frozen=True)
