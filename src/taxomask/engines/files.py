@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..microdata import Column
 from . import exchange
 from .base import Engine, Rows, Told, _settled, asks_for_progress, like, missing_like, part_of, together
+from .packing import Cut
 from .pieces import Pieces, gathered, send
-from .scratch import Cut, Piece, Scratch
+from .scratch import Piece, Scratch
 
 __all__ = ["Call", "Files", "Workers"]
 

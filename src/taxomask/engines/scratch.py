@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import math
 import mmap
 import os
 import pickle
@@ -19,7 +18,7 @@ import shutil
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,22 +28,28 @@ from numpy.typing import NDArray
 
 from .._support.temporary import sweep, temporary_name
 from ..errors import EngineError
-from ..microdata import Attribute, Column, Schema, TaxonomicColumn
-from .sealed import Seal, Stretch, Summed, sealed, stretches_of, tail
+from ..microdata import Column, Schema
+from .packing import ArraysFile, Packer, Place, Unpacker
+from .sealed import Seal, Stretch, sealed, stretches_of, tail
 
-__all__ = ["LARGE", "Cut", "Piece", "Scratch"]
+__all__ = ["LARGE", "Piece", "Scratch"]
 
 LARGE = 1 << 16  # bytes from which on an array is kept in a file
-_SMALL = 1 << 10  # bytes from which on an array that lies in a file already is passed on by its place
-BATCH = 1 << 16  # rows of a table that are read at once
 _SCRATCH = "scratch"
 _ROOM = 16  # bytes for each record and column, where most lies here: docs/engines.md
-_MANY = 1000  # categories from which on they are kept in a file
-_ALIGNED = 64  # bytes, for kernels that load several numbers at once
-_MAPS = 1000  # parts of files that one call maps by themselves
 _LASTING = ("schema", "categories")  # workers may ask for them at any time
 _here: dict[Path, Scratch] = {}
 _guard = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of an array that were written to a file, with their checksums."""
+
+    file: str
+    shape: tuple[int, ...]
+    kind: np.dtype[Any]
+    stretches: tuple[Stretch, ...]
 
 
 class Scratch:
@@ -120,10 +125,10 @@ class Scratch:
     def pack(self, values: Sequence[Any], name: str) -> list[bytes]:
         """A message for each object; what is large goes to a file of this name, unless it lies in one already."""
         messages = []
-        with _File(self, name) as file:
+        with ArraysFile(self, name) as file:
             for value in values:
                 message = io.BytesIO()
-                _Packer(message, self, file).dump(value)
+                Packer(message, self, file).dump(value)
                 messages.append(message.getvalue())
         return messages
 
@@ -133,7 +138,7 @@ class Scratch:
         Whoever works on it for a while only maps each part that it looks at ``apart``: what was read of it leaves the
         memory of the process with the part, not with the file.
         """
-        return _Unpacker(io.BytesIO(message), self, apart=apart).load()
+        return Unpacker(io.BytesIO(message), self, apart=apart).load()
 
     def holding(self, name: str) -> object:
         """Something that keeps the files of some messages, if there are such, until it is given up."""
@@ -146,6 +151,11 @@ class Scratch:
         self._schema = schema
         with self.writing("schema") as part, part.open("wb") as file:
             file.write(sealed(pickle.dumps((schema, self._room), protocol=5)))
+
+    @property
+    def introduced(self) -> Schema | None:
+        """The schema, if this process has met it."""
+        return self._schema
 
     @property
     def schema(self) -> Schema:
@@ -228,7 +238,7 @@ class Scratch:
         """The array whose rows were written piece by piece, these in their order."""
         name, (_, *inner), kind = pieces[0].file, pieces[0].shape, pieces[0].kind
         rows = sum(piece.shape[0] for piece in pieces)
-        place = _Place(name, 0, (rows, *inner), kind)
+        place = Place(name, 0, (rows, *inner), kind)
         path = self.path(name)
         with self._making(path):
             file = os.open(path, os.O_WRONLY)
@@ -274,7 +284,7 @@ class Scratch:
         self.path(name).unlink(missing_ok=True)
         self._seals.pop(name, None)
 
-    def place_of(self, array: NDArray[Any]) -> _Place | None:
+    def place_of(self, array: NDArray[Any]) -> Place | None:
         """Where an array lies that is a whole or a part of a file; None if it is in memory only."""
         root: Any = array
         while isinstance(root.base, np.ndarray):
@@ -288,9 +298,9 @@ class Scratch:
         if self._files.get(name) is not getattr(root, "whole", root):
             return None
         offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-        return _Place(name, root.offset + offset, array.shape, array.dtype)
+        return Place(name, root.offset + offset, array.shape, array.dtype)
 
-    def at_place(self, place: _Place, *, apart: bool = False) -> NDArray[Any]:
+    def at_place(self, place: Place, *, apart: bool = False) -> NDArray[Any]:
         """The array that lies there, if it is as it was written."""
         file, offset = self.mapped(place.file), place.offset
         self._check(place.file, offset, offset + place.length)
@@ -367,164 +377,6 @@ class Scratch:
         """What columns with the same categories share in this process."""
         with _guard:
             return self._distances.setdefault(token, {"token": token})
-
-
-# --------------------------------------------------------------------------------------- messages
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where an array lies."""
-
-    file: str
-    offset: int
-    shape: tuple[int, ...]
-    kind: np.dtype[Any]
-
-    @property
-    def length(self) -> int:
-        """In bytes."""
-        return math.prod(self.shape) * self.kind.itemsize
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Some rows of an array that were written to a file, with their checksums."""
-
-    file: str
-    shape: tuple[int, ...]
-    kind: np.dtype[Any]
-    stretches: tuple[Stretch, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """Some rows of a column, on their way to a function. Nobody else refers to them."""
-
-    column: Column
-    start: int
-    stop: int
-
-
-class _Packer(pickle.Pickler):
-    def __init__(self, message: io.BytesIO, scratch: Scratch, file: _File) -> None:
-        super().__init__(message, protocol=5)
-        self._scratch, self._file = scratch, file
-
-    def persistent_id(self, value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            if value.dtype.hasobject or value.nbytes < min(_SMALL, max(self._scratch.large, 1)):
-                return None
-            place = self._scratch.place_of(value)
-            if place is None and value.nbytes >= self._scratch.large:
-                place = self._file.array(value)
-            return None if place is None else ("array", place)
-        if isinstance(value, Cut):
-            return "cut", type(value.column), self._content(value.column.part(value.start, value.stop))
-        if isinstance(value, Column):
-            return "column", self._scratch.token_of(value), type(value), self._content(value)
-        if isinstance(value, Attribute):
-            known = self._scratch._schema is not None and self._scratch._schema.get(value.name) is value
-            return ("attribute", value.name) if known else None
-        if isinstance(value, Schema):
-            return ("schema",) if value is self._scratch._schema else None
-        if type(value).__name__ == "Table" and type(value).__module__ == "pyarrow.lib":
-            return "table", self._scratch.name_of(value) or self._file.table(value)
-        return None
-
-    def _content(self, column: Column) -> dict[str, Any]:
-        """What a column holds, but for what columns with the same categories share."""
-        content = dict(vars(column))
-        if len(content.get("categories", ())) > _MANY:
-            content["categories"] = self._scratch.name_of_categories(content["categories"])
-        if isinstance(column, TaxonomicColumn):
-            shared = content.pop("_shared")
-            token = shared.setdefault("token", secrets.token_hex(8))
-            content["_shared"] = token, tuple(scope.sample for scope in column.scopes)
-        return content
-
-
-class _Unpacker(pickle.Unpickler):
-    def __init__(self, message: io.BytesIO, scratch: Scratch, *, apart: bool) -> None:
-        super().__init__(message)
-        self._scratch, self._apart = scratch, _MAPS if apart else 0
-
-    def persistent_load(self, reference: Any) -> Any:
-        kind, *what = reference
-        if kind == "array":
-            self._apart -= 1
-            return self._scratch.at_place(*what, apart=self._apart >= 0)
-        if kind == "cut":
-            return self._column(*what)
-        if kind == "column":
-            token, of, content = what
-            return self._scratch.column(token, lambda: self._column(of, content))
-        if kind == "table":
-            self._apart -= 1
-            return self._scratch.table(*what, apart=self._apart >= 0)
-        return self._scratch.schema if kind == "schema" else self._scratch.schema[what[0]]
-
-    def _column(self, of: type[Column], content: dict[str, Any]) -> Column:
-        column = object.__new__(of)
-        if isinstance(content.get("categories"), str):
-            content["categories"] = self._scratch.categories(content["categories"])
-        if isinstance(column, TaxonomicColumn):
-            token, samples = content["_shared"]
-            content["_shared"] = shared = self._scratch.distances(token)
-            if "scopes" not in shared:
-                pairs = zip(content["attribute"].taxonomies, samples, strict=True)
-                # copies: these are kept, and must not keep the file that the samples came in
-                shared["scopes"] = tuple(taxonomy.scope(sample.copy()) for (taxonomy, _), sample in pairs)
-        vars(column).update(content)
-        return column
-
-
-# --------------------------------------------------------------------------------------- files
-
-
-class _File:
-    """The file of some messages, begun when the first large array comes; Arrow tables have files of their own."""
-
-    def __init__(self, scratch: Scratch, name: str) -> None:
-        self._scratch, self._name = scratch, name
-        self._stack = ExitStack()
-        self._file: Summed | None = None
-        self._arrays: dict[int, tuple[NDArray[Any], _Place]] = {}  # each may be met more than once
-        self._tables: dict[int, tuple[Any, str]] = {}
-
-    def __enter__(self) -> _File:
-        return self
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._stack.__exit__(kind, error, trace)
-
-    def array(self, array: NDArray[Any]) -> _Place:
-        """Write an array; where it lies."""
-        if id(array) not in self._arrays:
-            if self._file is None:
-                part = self._stack.enter_context(self._scratch.writing(self._name))
-                self._file = self._stack.enter_context(Summed(part))
-            file = self._file
-            file.write(bytes(-file.length % _ALIGNED))
-            place = _Place(self._name, file.length, array.shape, array.dtype)
-            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-            self._arrays[id(array)] = array, place
-        return self._arrays[id(array)][1]
-
-    def table(self, table: Any) -> str:
-        """Write an Arrow table; the name of its file."""
-        import pyarrow as pa
-
-        if id(table) not in self._tables:
-            name = f"{self._name}-{len(self._tables)}.arrow"
-            with (
-                self._scratch.writing(name) as part,
-                Summed(part) as file,
-                pa.ipc.new_file(pa.PythonFile(file, "w"), table.schema) as writer,
-            ):
-                writer.write_table(table.unify_dictionaries(), max_chunksize=BATCH)
-            self._tables[id(table)] = table, name
-        return self._tables[id(table)][1]
 
 
 def _in_gb(size: int) -> str:
