@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, lru_cache
-from numbers import Integral, Real
+from functools import cached_property
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from .._support.showing import line
 from .._support.spelling import listing, spell
 from ..errors import SchemaError, TaxonomyError, did_you_mean
-from ..taxonomy import FromColumns, Taxonomy, builtin, check_normalize
+from ..taxonomy import FromColumns, Taxonomy, check_normalize
 from .coarsening import COARSER, Coarser, coarser
 from .notation import Notation, notation
 from .open_ends import OpenEnd, open_end
+from .taxonomy_sources import Source, TaxonomyFile, checked_sources, is_weight, load
 
 if TYPE_CHECKING:
     from ..taxonomy.distances import Distance
@@ -51,21 +51,6 @@ class Kind(StrEnum):
     TAXONOMIC = "taxonomic"
 
 
-@dataclass(frozen=True)
-class TaxonomyFile:
-    """A file of a taxonomy whose columns have names of their own: pairs such as ``("parent", "group")``."""
-
-    path: Path
-    columns: tuple[tuple[str, str], ...]
-
-    @property
-    def name(self) -> str:
-        return self.path.name
-
-
-Source: TypeAlias = Taxonomy | str | Path | FromColumns | TaxonomyFile
-NAMED_COLUMNS = ("concept", "parent", "label", "code")
-BUILTIN = builtin.names()
 UNMAPPED = ("error", "drop", "root", "as_missing")
 MATCH = ("id", "label", "code")
 MOST_DECIMALS = 20
@@ -177,7 +162,7 @@ class Attribute:
     @cached_property
     def taxonomies(self) -> tuple[tuple[Taxonomy, float], ...]:
         """The taxonomies with their weights, empty unless taxonomic; files are read on first use."""
-        return tuple((_load(source), weight) for source, weight in self.sources)
+        return tuple((load(source), weight) for source, weight in self.sources)
 
     @property
     def sources(self) -> tuple[tuple[Source, float], ...]:
@@ -249,7 +234,7 @@ class Attribute:
             raise self._error(f"note must be text; got {self.note!r}.", "Write the note in quotes.")
 
     def _check_weight(self) -> None:
-        if not _is_weight(self.weight):
+        if not is_weight(self.weight):
             raise self._error(
                 f"weight must be a number above 0; got {self.weight!r}.",
                 "To leave an attribute out of the distance, give it the role 'other'.",
@@ -367,7 +352,7 @@ class Attribute:
                 "a taxonomic attribute needs a taxonomy.",
                 "Pass taxonomy=Taxonomy.read('…'), or the name of a shipped one, such as 'icd9cm'.",
             )
-        self._set("taxonomy", self._checked_sources())
+        self._set("taxonomy", checked_sources(self.taxonomy, self.name, self._error))
         self._check_distance()
 
     def _refuse_taxonomy_options(self) -> None:
@@ -385,71 +370,6 @@ class Attribute:
                     f"Set kind='taxonomic', or leave {field} out.",
                 )
 
-    def _checked_sources(self) -> Source | tuple[tuple[Source, float], ...]:
-        if isinstance(self.taxonomy, (Taxonomy, str, Path, FromColumns, TaxonomyFile, Mapping)):
-            return self._checked_source(self.taxonomy)
-        example = "Write taxonomy=[first, (second, 2.0)]: taxonomies, or pairs of a taxonomy and its weight."
-        if not isinstance(self.taxonomy, Iterable):
-            raise self._error(f"taxonomy must be a Taxonomy, a name or a file; got {self.taxonomy!r}.", example)
-        sources = []
-        for item in self.taxonomy:
-            pair: Any = item if isinstance(item, (tuple, list)) else (item, 1.0)
-            if len(pair) != 2 or not _is_weight(pair[1]):
-                raise self._error(f"taxonomy holds {item!r}, which is not a taxonomy with a weight above 0.", example)
-            sources.append((self._checked_source(pair[0]), float(pair[1])))
-        if not sources:
-            raise self._error("taxonomy is an empty list.", example)
-        return tuple(sources)
-
-    def _checked_source(self, source: object) -> Source:
-        if isinstance(source, Taxonomy) or (isinstance(source, str) and source in BUILTIN):
-            return source
-        if isinstance(source, TaxonomyFile) or (isinstance(source, Mapping) and "file" in source):
-            return self._file(source)
-        if isinstance(source, (Mapping, FromColumns)):
-            return self._from_columns(source)
-        if isinstance(source, (str, Path)):
-            if source and os.path.exists(source):  # unlike Path.exists no error where a name is too long
-                return Path(source)
-            raise self._error(
-                f"taxonomy {str(source)!r} is neither a shipped taxonomy nor a file.",
-                did_you_mean(Path(source).name, BUILTIN),
-            )
-        raise self._error(
-            f"taxonomy must be a Taxonomy, a name or a file; got {source!r}.",
-            "Pass taxonomy=Taxonomy.read('…').",
-        )
-
-    def _file(self, given: Mapping[str, Any] | TaxonomyFile) -> TaxonomyFile:
-        """A file with the names of its columns; whether it has them is seen when it is read."""
-        if isinstance(given, TaxonomyFile):
-            return given
-        example = "Write taxonomy: {file: own.csv, concept: code, parent: group}, with label or not."
-        columns = {key: value for key, value in given.items() if key != "file"}
-        strange = [key for key in columns if key not in NAMED_COLUMNS]
-        if strange or not columns or not all(isinstance(value, str) and value for value in columns.values()):
-            raise self._error("taxonomy names a file and, of its columns, concept, parent, label or code.", example)
-        path = self._checked_source(given["file"])
-        if not isinstance(path, Path):
-            raise self._error(f"taxonomy: {given['file']!r} is no file, so that it has no columns to name.", example)
-        return TaxonomyFile(path, tuple(columns.items()))
-
-    def _from_columns(self, given: Mapping[str, Any] | FromColumns) -> FromColumns:
-        example = (
-            "Write taxonomy: {from: [code, group, chapter]}, the column itself first, with labels: {code: text} or not."
-        )
-        if isinstance(given, Mapping):
-            columns, labels = given.get("from"), given.get("labels", {})
-            if not set(given) <= {"from", "labels"} or not isinstance(columns, list) or not isinstance(labels, Mapping):
-                raise self._error(f"taxonomy must be a name, a file, or columns; got {dict(given)!r}.", example)
-            try:
-                given = FromColumns.of(columns, labels)
-            except TaxonomyError as error:
-                raise self._error(error.message, error.hint) from None
-        if given.columns[0] != self.name:
-            raise self._error(f"its taxonomy is made from {given.columns[0]!r} first, another column.", example)
-        return given
-
     def _check_distance(self) -> None:
         from ..taxonomy.distances import get_distance
 
@@ -465,37 +385,5 @@ def values_in_words(attribute: Attribute) -> str:
     return ", ".join(names) or (f"{len(attribute.order)} categories in order" if attribute.order else "")
 
 
-def _is_weight(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return 0 < float(value) < math.inf
-
-
 def _shown(kind: object) -> str:
     return "None" if kind is None else repr(str(kind))
-
-
-def _load(source: Source) -> Taxonomy:
-    if isinstance(source, Taxonomy):
-        return source
-    if isinstance(source, FromColumns):
-        raise SchemaError(
-            f"the taxonomy {source.name} is made from a table, which is not here.",
-            hint="Code a table first: tm.Microdata.from_frame(table, schema).schema has it.",
-        )
-    if isinstance(source, str):
-        return shipped(source)
-    path, columns = (source.path, source.columns) if isinstance(source, TaxonomyFile) else (source, ())
-    status = path.stat()
-    return _read(path.resolve(), status.st_mtime_ns, status.st_size, columns)
-
-
-@lru_cache(maxsize=8)
-def shipped(name: str) -> Taxonomy:
-    return Taxonomy.builtin(name)
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path, changed: int, size: int, columns: tuple[tuple[str, str], ...]) -> Taxonomy:
-    """A file; an edited one is read anew."""
-    return Taxonomy.read(path, "edges" if columns else None, **dict(columns))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import TaxonomyError
 from ..taxonomy import Match, Taxonomy
-from .attribute import BUILTIN, shipped
+from .taxonomy_sources import BUILTIN, shipped
 
 __all__ = ["Evidence", "by_chance", "find_taxonomy"]
 

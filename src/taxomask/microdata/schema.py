@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from numbers import Integral
 from os import PathLike
@@ -16,7 +15,8 @@ from .._support.showing import few, line, view
 from .._support.spelling import listing, spell
 from ..errors import SchemaError, did_you_mean
 from ..taxonomy import FromColumns, Level, Taxonomy
-from .attribute import BUILTIN, Attribute, Kind, Role, Source, TaxonomyFile, values_in_words
+from .attribute import Attribute, Kind, Role, values_in_words
+from .schema_entries import DEFAULTS, FIELDS, attribute_of, check_keys, entries_of, entry_of
 from .yaml_file import read_yaml
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ ABOUT_PEOPLE = {
 }
 """What a schema says besides its attributes, in the words of a plan."""
 
-_FIELDS = tuple(field.name for field in dataclasses.fields(Attribute))
 _OF_ONE_KIND = (
     "order",
     "taxonomy",
@@ -47,7 +46,6 @@ _OF_ONE_KIND = (
     "open_ends",
     "coarsen",
 )
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Attribute)}
 
 
 class Schema(Mapping[str, Attribute]):
@@ -133,7 +131,7 @@ class Schema(Mapping[str, Attribute]):
         """A schema from plain values, as they stand under ``attributes:`` and, what is said of people, beside it."""
         if not entries:
             raise SchemaError("there are no attributes.", hint="List the columns under 'attributes:'.")
-        return cls((_attribute(entry, Path(folder)) for entry in _entries(entries)), **people)
+        return cls((attribute_of(entry, Path(folder)) for entry in entries_of(entries)), **people)
 
     # ----------------------------------------------------------------------------------- as a mapping
 
@@ -341,9 +339,9 @@ class Schema(Mapping[str, Attribute]):
         """A schema in which one attribute is changed; what only its former kind had is left out."""
         if name not in self:
             raise SchemaError(f"there is no attribute {name!r}.", hint=did_you_mean(name, self))
-        _check_keys(f"attribute {name!r}", changes)
+        check_keys(f"attribute {name!r}", changes)
         if "kind" in changes and changes["kind"] != self[name].kind:
-            changes = {field: _DEFAULTS[field] for field in _OF_ONE_KIND} | changes
+            changes = {field: DEFAULTS[field] for field in _OF_ONE_KIND} | changes
         changed = dataclasses.replace(self[name], **changes)
         return self.of(changed if one.name == name else one for one in self.values())
 
@@ -372,13 +370,13 @@ class Schema(Mapping[str, Attribute]):
 
         Files of taxonomies are written as seen from ``folder``, by default the current one.
         """
-        return {"attributes": [_to_dict(one, Path(folder or ".")) for one in self.values()], **self.about_people()}
+        return {"attributes": [entry_of(one, Path(folder or ".")) for one in self.values()], **self.about_people()}
 
     def fingerprint(self) -> str:
         """A hash of all that the schema says, the content of its taxonomies included."""
         digest = hashlib.sha256()
         for one in self.values():
-            plain = {field: getattr(one, field) for field in _FIELDS if field not in ("taxonomy", "note")}
+            plain = {field: getattr(one, field) for field in FIELDS if field not in ("taxonomy", "note")}
             digest.update(repr({**plain, "distance": getattr(one.distance, "name", one.distance)}).encode())
             digest.update(repr([source for source, _ in one.sources if isinstance(source, FromColumns)]).encode())
             for taxonomy, weight in _there(one):
@@ -411,107 +409,3 @@ def _there(attribute: Attribute) -> Iterator[tuple[Taxonomy, float]]:
     """The taxonomies of an attribute but for those that are made from a table."""
     kept = [(source, weight) for source, weight in attribute.sources if not isinstance(source, FromColumns)]
     return iter(dataclasses.replace(attribute, taxonomy=kept).taxonomies if kept else ())
-
-
-# --------------------------------------------------------------------------------------- from a plan
-
-
-def _entries(entries: object) -> Iterator[dict[str, Any]]:
-    if isinstance(entries, dict):
-        for name, entry in entries.items():
-            if not isinstance(entry, dict | None):
-                raise SchemaError(
-                    f"attribute {name!r} must have keys; got {entry!r}.", hint="Write 'role: …' below it."
-                )
-            yield {"name": name, **(entry or {})}
-        return
-    if not isinstance(entries, list):
-        raise SchemaError(f"attributes must be a list; got {entries!r}.", hint="Write '- name: …' for each column.")
-    for number, entry in enumerate(entries, start=1):
-        if not isinstance(entry, dict) or "name" not in entry:
-            raise SchemaError(f"attribute number {number} has no name; got {entry!r}.", hint="Write '- name: …'.")
-        yield entry
-
-
-def _attribute(entry: dict[str, Any], folder: Path) -> Attribute:
-    _check_keys(f"attribute {entry['name']!r}", entry)
-    values = {key: value for key, value in entry.items() if value is not None}
-    values.setdefault("name", entry["name"])
-    if "taxonomy" in values:
-        values["taxonomy"] = _taxonomy(values["taxonomy"], folder)
-    return Attribute(**values)
-
-
-def _check_keys(what: str, keys: Iterable[str]) -> None:
-    for key in keys:
-        if key not in _FIELDS:
-            raise SchemaError(f"{what}: {key!r} is not known.", hint=did_you_mean(str(key), _FIELDS))
-
-
-def _taxonomy(value: Any, folder: Path) -> Any:
-    if isinstance(value, list):
-        return [_weighted(item, folder) for item in value]
-    return _located(value, folder)
-
-
-def _weighted(item: Any, folder: Path) -> Any:
-    if isinstance(item, dict) and set(item) == {"taxonomy", "weight"}:
-        return (_located(item["taxonomy"], folder), item["weight"])
-    return _located(item, folder)
-
-
-def _located(source: Any, folder: Path) -> Any:
-    if isinstance(source, dict) and isinstance(source.get("file"), str):
-        return {**source, "file": folder / source["file"]}
-    return folder / source if isinstance(source, str) and source not in BUILTIN else source
-
-
-# --------------------------------------------------------------------------------------- to a plan
-
-
-def _to_dict(attribute: Attribute, folder: Path) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for field in _FIELDS:
-        value = getattr(attribute, field)
-        if field in ("name", "role") or value != _DEFAULTS[field]:
-            result[field] = {text: _short(number) for text, number in value} if field == "open_ends" else _plain(value)
-    if attribute.taxonomy is not None:
-        sources = [(_source_name(attribute, source, folder), weight) for source, weight in attribute.sources]
-        several = [name if weight == 1 else {"taxonomy": name, "weight": weight} for name, weight in sources]
-        result["taxonomy"] = several[0] if several == [sources[0][0]] else several
-    if "distance" in result and not isinstance(attribute.distance, str):
-        result["distance"] = attribute.distance.name
-    return result
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, StrEnum):
-        return str(value)
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    plain = value is None or isinstance(value, (str, bool, int, float))
-    return value if plain else str(value)
-
-
-def _short(number: float) -> float:
-    return int(number) if number.is_integer() else number
-
-
-def _source_name(attribute: Attribute, source: Source, folder: Path) -> Any:
-    if isinstance(source, FromColumns):
-        return source.to_dict()
-    if isinstance(source, TaxonomyFile):
-        return {"file": _source_name(attribute, source.path, folder), **dict(source.columns)}
-    if isinstance(source, Path):
-        base, target = folder.resolve(), source.resolve()
-        return target.relative_to(base).as_posix() if target.is_relative_to(base) else target.as_posix()
-    if isinstance(source, Taxonomy):
-        if source.made_from is not None:
-            return source.made_from.to_dict()
-        if source.name not in BUILTIN:
-            raise SchemaError(
-                f"attribute {attribute.name!r}: the taxonomy {source.name!r} is in memory only; a plan cannot name it.",
-                hint="Keep it in a file and pass taxonomy='file.csv'.",
-            )
-        return source.name
-    return source

@@ -13,9 +13,10 @@ from ..measures.risk import ATTACKERS
 from ..methods import METHODS, Method
 from ..methods.missing_permutation import MISSING_CELLS
 from ..microdata import Kind, Role
-from ..microdata.attribute import BUILTIN, MATCH, MOST_DECIMALS, UNMAPPED
+from ..microdata.attribute import MATCH, MOST_DECIMALS, UNMAPPED
 from ..microdata.coarsening import COARSER
 from ..microdata.schema import ABOUT_PEOPLE, MissingPerson
+from ..microdata.taxonomy_sources import BUILTIN
 from ..taxonomy.distances import DISTANCES
 from .entries import of_methods
 from .plan import EngineChoice, Limits, Output

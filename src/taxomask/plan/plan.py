@@ -14,9 +14,9 @@ from ..evaluation import check_analyses, check_attackers
 from ..measures.analyses import Analysis
 from ..methods import Method
 from ..microdata import Schema
-from ..microdata.attribute import BUILTIN
 from ..microdata.files import is_address, shown
 from ..microdata.schema import ABOUT_PEOPLE
+from ..microdata.taxonomy_sources import BUILTIN
 from ..microdata.yaml_file import check_size, read_yaml
 from ..release.accept import Accepted, accepted_entries
 from .entries import AN_ANALYSIS, grid, make_analysis, make_method
