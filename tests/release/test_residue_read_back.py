@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import taxomask as tm
 from taxomask.microdata import files
-from taxomask.microdata.files import open_table
+from taxomask.microdata.files import open_table, write_table
 from taxomask.release.residue import NO_RESIDUE
 from taxomask.release.write import Options, write
 
@@ -236,6 +236,21 @@ def test_types_of_a_database_may_tell_too(tmp_path: Path) -> None:
     with pytest.raises(tm.PromiseError, match=f"the declaration of the table: '{GONE.lower()}'"):
         write(release, f"sqlite:///{tmp_path}/out.db?table=people", Options(like=source))
     assert not (tmp_path / "out.db").exists()
+
+
+def test_a_database_keeps_nothing_of_what_is_overwritten_and_other_tables_are_spoken_of(tmp_path: Path) -> None:
+    where = f"sqlite:///{tmp_path}/a.db?table=people"
+    write_table(TABLE, where)  # the original, under the name of the release
+    content = tmp_path / "a.db"
+    assert GONE.encode() in content.read_bytes()
+    done = RELEASE.write(where, force=True)
+    assert GONE.encode() not in content.read_bytes()
+    assert "other table" not in done.checks[-1].found
+    write_table(TABLE, f"sqlite:///{tmp_path}/a.db?table=stays")
+    done = RELEASE.write(where, force=True)
+    assert done.checks[-1].found.endswith(
+        "; the file holds 1 other table, not looked at: give on the table, not the file"
+    )
 
 
 words = st.text("abcdefghijklmnopqrstuvwxyzäß0123456789 -", min_size=4, max_size=20).filter(

@@ -77,6 +77,9 @@ def residue_check(engine: Engine, data: Microdata, released: Frame, back: Source
     if extras:
         are = "is no cell" if len(extras) == 1 else "are no cells"
         looked = f"looked at {counted(len(extras), 'text')} that {are}, such as levels, labels and statistics"
+    if back.beside:
+        others = counted(len(back.beside), "other table")
+        looked += f"; the file holds {others}, not looked at: give on the table, not the file"
     return Check(NO_RESIDUE, not found, "; ".join(found[:_SHOWN]) if found else looked)
 
 

@@ -107,10 +107,16 @@ class Source(ABC):
         What the file says that columns are measured on: ``"nominal"``, ``"ordinal"`` or ``"scale"``.
     columnar
         Whether a column can be read without the others.
+    empty_text
+        Whether an empty text is something else than no value.
+    beside
+        What else lies in the same file: other tables.
     """
 
     format: str
     columnar: bool = False
+    empty_text: bool = False
+    beside: Sequence[str] = ()
     titles: Mapping[str, str] = {}
     labels: Mapping[str, Mapping[Any, str]] = {}
     missing: Mapping[str, tuple[Any, ...]] = {}

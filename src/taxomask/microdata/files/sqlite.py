@@ -27,6 +27,7 @@ class _Sqlite(Source):
     """
 
     format = "sqlite"
+    empty_text = True
 
     def __init__(self, address: Address, connect: Callable[[], Any], table: str) -> None:
         self._address = address
@@ -37,6 +38,8 @@ class _Sqlite(Source):
             if not rows:
                 tables = connection.execute("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
                 raise gone(address, [name for (name,) in tables])
+            named = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+            self.beside = [name for (name,) in connection.execute(named) if name != table]
             n = connection.execute(f"SELECT count(*) FROM {self._table}").fetchone()[0]
         super().__init__(address, [row[1] for row in rows], n)
         self.declared: dict[str, str] = {row[1]: row[2] for row in rows}
@@ -133,6 +136,7 @@ def _write(
     done = False
     try:
         with closing(_connection(path, "rw")) as connection:
+            connection.execute("PRAGMA secure_delete = ON")  # nothing of a table that is overwritten stays in the file
             connection.execute("BEGIN IMMEDIATE")
             _fill(connection, batches, address, like, force, check)
             connection.execute("COMMIT")
