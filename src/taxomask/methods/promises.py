@@ -38,8 +38,16 @@ __all__ = [
 ]
 
 
+_ONE = {"records": "record", "people": "person", "households": "household"}
+
+
 def smallest_of(count: int, smallest: int, unit: str, what: str = "class", several: str = "classes") -> str:
-    """How many records, or people, the smallest of some classes has, in words."""
+    """How many records, or people, the smallest of some classes has, in words.
+
+    >>> smallest_of(3, 1, "records"), smallest_of(1, 5, "people")
+    ('the smallest of 3 classes has 1 record', 'the only class has 5 people')
+    """
+    unit = _ONE.get(unit, unit) if smallest == 1 else unit
     which = f"the only {what}" if count == 1 else f"the smallest of {count:,} {several}"
     return f"{which} has {smallest:,} {unit}"
 
