@@ -20,7 +20,7 @@ export function waysOut(leaks) {
     } catch (error) { messages.replaceChildren(problem(error)); }
   };
   return [
-    h("p", { class: "lead" }, "The method did what it should. But these columns are released as they are, and they tell what was protected or removed. Decide about each of them."),
+    h("p", { class: "lead" }, "The method did what it should. But these columns let out what was protected or removed. Decide about each of them."),
     ...cases.map((one) => one.panel), messages,
     h("div", { class: "foot" }, h("a", { class: "button", href: `#/describe/${table.id}` }, "Change the columns"), h("button", { type: "button", class: "button primary", onclick: again }, "Protect it again")),
   ];
