@@ -29,7 +29,7 @@ TABLE = pa.table(
         "name": [f"person {i}" for i in range(N)],
         "age": [20 + i % 7 for i in range(N)],
         "dx": ["0380", "25001", "4019", None] * (N // 4),
-        "remark": ["=1+1", "", None, "ü"] * (N // 4),
+        "remark": [["=1+1", "", None, "ü"][i // 4 % 4] for i in range(N)],
     }
 )
 SCHEMA = tm.Schema(

@@ -165,22 +165,25 @@ def batches(columns: Sequence[Released]) -> Any:
 # --------------------------------------------------------------------------------------- and back
 
 
-def restored_on(engine: Engine, columns: dict[str, Released], orders: Orders, n: int) -> Frame:
+def restored_on(
+    engine: Engine, columns: dict[str, Released], orders: Orders, n: int, *, empty_text: bool = True
+) -> Frame:
     """The columns in the order of the original records: what was found to be the one in the file.
 
-    Each is taken from ``columns``, so that long tables do not lie on disk twice.
+    Each is taken from ``columns``, so that long tables do not lie on disk twice. ``empty_text`` says whether the file
+    tells an empty text from no value.
     """
     names = list(columns)
     if orders.order is None or not engine.in_parts(n):
         whole = {name: columns.pop(name).values for name in names}
-        return Frame.lazy(names, n, _Restored(whole, orders.places))
+        return Frame.lazy(names, n, _Restored(whole, orders.places, empty_text))
     values = {}
     for name in names:
         items = [(columns[name].values.part(start, stop),) for start, stop in engine.parts(n)]
         del columns[name]
         values[name] = engine.rearrange(_as_table, items, orders.order, "reading back")[1]
         del items
-    return Frame.lazy(names, n, _Restored(values, None), typed=True)
+    return Frame.lazy(names, n, _Restored(values, None, empty_text), typed=True)
 
 
 def _as_table(pieces: Pieces) -> tuple[None, Any]:
@@ -195,6 +198,7 @@ class _Restored:
 
     columns: Mapping[str, Pieces]
     places: NDArray[Any] | None
+    empty_text: bool
 
     def __call__(self, name: str, rows: range) -> Any:
         import pyarrow as pa
@@ -203,4 +207,4 @@ class _Restored:
             column = self.columns[name].part(rows.start, rows.stop).column()
         else:
             column = take(self.columns[name].column(), pa.array(self.places[rows.start : rows.stop]))
-        return pa.table({name: without_empty_text(column)})
+        return pa.table({name: column if self.empty_text else without_empty_text(column)})

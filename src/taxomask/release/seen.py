@@ -20,7 +20,8 @@ from ..microdata.frames import Frame
 from ..microdata.notation import NUMBER, find_notation, notation, tidy
 from ..microdata.numeric import is_text
 from ..microdata.open_ends import open_end
-from .telling import few
+from .forms import forms_of_numbers, forms_of_texts, forms_of_times, gaps_of, spelled_out
+from .telling import few, ranked
 from .values import numbers_of
 from .words import Words, words_of
 
@@ -40,9 +41,11 @@ __all__ = [
 _MOST = 0.9  # of the texts of a column that must be numbers: others mean that there is none
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _REPEATS = 8  # records with the same value on average, below which numbers inside of values are looked at
-_INSIDE = 4  # such numbers
+_INSIDE = 7  # such numbers
 _DIGITS = 18  # of numbers whose digits are looked at
 _DIGIT = re.compile(r"(?![0-9])\d")  # of other alphabets
+_ALIKE = ("АВЕКМНОРСТУХЅІЈаеорсухѕіјһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧονıɑɡ", "ABEKMHOPCTYXSIJaeopcyxsijhdqwABEZHIKMNOPTYXoviag")
+_LATIN = str.maketrans(*_ALIKE)  # letters of other alphabets that look like ours
 Array = Any  # pyarrow.Array
 
 
@@ -52,8 +55,9 @@ class Seen:
 
     ``numbers`` are those of the records if almost all values are numbers, dates or texts of such (NaN: none).
     ``measured`` says that some have a fraction, or that they are dates: nobody numbers people like that. ``inside`` are
-    numbers that stand in values of which most differ: the day, month and year of 12.03.45, the age in a remark; and
-    ``words`` are those of such values.
+    numbers that stand in values of which most differ: the day, month and year of 12.03.45, the age in a remark;
+    ``forms`` tell how such values are written, and ``words`` are those of them. ``gaps`` are the kinds of what stands
+    where there is no value (0: there is one).
     """
 
     name: str
@@ -61,23 +65,24 @@ class Seen:
     numbers: NDArray[np.float64] | None = None
     measured: bool = False
     inside: tuple[NDArray[np.float64], ...] = ()
+    forms: tuple[NDArray[np.int32], ...] = ()
     words: Words | None = None
+    gaps: NDArray[np.int32] | None = None
 
     @cached_property
     def size(self) -> int:
         """How many different values there are."""
         return int(self.codes.max(initial=-1)) + 1
 
-    @property
-    def there(self) -> NDArray[np.int32]:
-        """Which records have a value (1) and which have none (0)."""
-        return (self.codes >= 0).astype(np.int32)
+    @cached_property
+    def parts(self) -> tuple[NDArray[np.int32], ...]:
+        """What stands in values of which most differ, and how they are written: a number in each record."""
+        return (*(ranked(numbers).codes for numbers in self.inside), *self.forms)
 
     def take(self, rows: NDArray[np.int64]) -> Seen:
-        """Some records only, without words."""
+        """Some records only, by their values."""
         codes = _compact(self.codes[rows])
-        numbers = None if self.numbers is None else self.numbers[rows]
-        return Seen(self.name, codes, numbers, self.measured, tuple(one[rows] for one in self.inside))
+        return Seen(self.name, codes, None if self.numbers is None else self.numbers[rows], self.measured)
 
 
 def seen(frame: Frame, name: str) -> Seen:
@@ -90,15 +95,38 @@ def seen(frame: Frame, name: str) -> Seen:
         numbers = np.append(known, np.nan)[distinct.codes]
         present = known[~np.isnan(known)]
         measured = dated or bool((present != np.floor(present)).any())
-    codes = _compact(np.where(np.append(_empty(distinct), False)[distinct.codes], np.int32(-1), distinct.codes))
+    empty = np.append(_empty(distinct), False)[distinct.codes]
+    codes = _compact(np.where(empty, np.int32(-1), distinct.codes))
+    gaps = gaps_of(frame, name, distinct.codes, empty)
+    if int((codes >= 0).sum()) >= _REPEATS * (int(codes.max(initial=-1)) + 1):
+        return Seen(name, codes, numbers, measured, gaps=gaps)
     inside: list[NDArray[np.float64]] = []
-    words = None
-    if int((codes >= 0).sum()) < _REPEATS * (int(codes.max(initial=-1)) + 1) and not measured:
-        if numbers is None:
-            inside, words = _numbers_inside(distinct), _words(distinct)
-        else:
-            inside = _parts(numbers)
-    return Seen(name, codes, numbers, measured, tuple(inside), words)
+    if numbers is not None and not measured:
+        inside = _parts(numbers)
+    elif numbers is None or is_text(_array(distinct).type):
+        inside = _numbers_inside(distinct)
+    words = _words(distinct) if numbers is None else None
+    return Seen(name, codes, numbers, measured, tuple(inside), _forms(frame, name, distinct, measured), words, gaps)
+
+
+def _forms(frame: Frame, name: str, distinct: Distinct, measured: bool) -> tuple[NDArray[np.int32], ...]:
+    """How the values of a column are written, in each record."""
+    import pyarrow.types as types
+
+    values = _array(distinct)
+    kind = None if isinstance(values, list) else values.type
+    if kind is not None and is_temporal(kind):
+        found = forms_of_times(values)
+    elif kind is not None and types.is_integer(kind):
+        return ()
+    elif (whole := frame.arrow_type(name)) is not None and types.is_nested(whole):
+        distinct = spelled_out(frame, name)
+        found = forms_of_texts(texts_in(distinct)[1])
+    else:
+        _, texts, _ = texts_in(distinct)
+        found = forms_of_texts(texts) if kind is None or is_text(kind) else []
+        found += forms_of_numbers(texts) if measured else []
+    return tuple(np.append(one, np.int32(-1))[distinct.codes] for one in found)
 
 
 def _numbers_inside(distinct: Distinct) -> list[NDArray[np.float64]]:
@@ -329,26 +357,27 @@ def _compact(codes: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def plain_letters(texts: Array) -> Array:
-    """Texts without accents, and with the letters and digits of other widths and alphabets as the common ones.
+    """Texts without accents and characters that nobody sees, and with the letters and digits of other widths and
+    alphabets that look like common ones as these.
 
     >>> import pyarrow as pa
-    >>> plain_letters(pa.array(["Müller", "５２", "٥٢", None], pa.large_string())).to_pylist()
-    ['Muller', '52', '52', None]
+    >>> plain_letters(pa.array(["Müller", "５２", "٥٢", "\u0410n\u200bna", None], pa.large_string())).to_pylist()
+    ['Muller', '52', '52', 'Anna', None]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pc.all(pc.string_is_ascii(texts), min_count=0).as_py():
         return texts
-    texts = pc.replace_substring_regex(pc.utf8_normalize(texts, form="NFKD"), r"\pM+", "")
-    others = pc.match_substring_regex(pc.replace_substring_regex(texts, "[0-9]+", ""), r"\p{Nd}")
+    texts = pc.replace_substring_regex(pc.utf8_normalize(texts, form="NFKD"), r"[\pM\p{Cf}]+", "")
+    others = pc.match_substring_regex(pc.replace_substring_regex(texts, "[0-9]+", ""), rf"[\p{{Nd}}{_ALIKE[0]}]")
     if not pc.any(others, min_count=0).as_py():
         return texts
-    return pa.array([None if text is None else _DIGIT.sub(_digit, text) for text in texts.to_pylist()], texts.type)
+    return pa.array([None if text is None else _plain(text) for text in texts.to_pylist()], texts.type)
 
 
-def _digit(found: re.Match[str]) -> str:
-    return str(unicodedata.digit(found[0]))
+def _plain(text: str) -> str:
+    return _DIGIT.sub(lambda found: str(unicodedata.digit(found[0])), text.translate(_LATIN))
 
 
 def word_characters(lower: Array) -> str:

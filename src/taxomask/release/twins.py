@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.alike import alike
 from .dummies import together, written_apart
+from .groups import LIKELY, grown, most_told
 from .seen import Seen, seen
 from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
 from .words import telling_words
@@ -18,7 +19,6 @@ from .words import telling_words
 __all__ = ["Finding", "Told", "counted", "pairs_to_try", "percent", "told_by"]
 
 MOST_PAIRS = 200  # of columns
-LIKELY = 0.3  # what a pair must tell of the sample to be looked at in all records
 
 Floats = NDArray[np.float64]
 
@@ -60,9 +60,10 @@ def told_by(
     data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[tuple[int, int]]
 ) -> Told:
     """What each of some columns tells of a protected or removed one, and what pairs of them do, and columns that may be
-    one column written apart.
+    one column written apart, and a group to which the best pair grows.
 
-    Pairs are tried on a sample first, and if that is likely, on all records; a column that tells it alone is left out.
+    Pairs and the group are tried on a sample first, and if that is likely, on all records; columns that tell it by
+    themselves are left out.
     """
     target = _target(data, masked, name)
     looked = [_alone(target, column) for column in columns]
@@ -70,28 +71,28 @@ def told_by(
     named: list[tuple[tuple[str, ...], tuple[Finding | None, float]]] = [
         ((column.name,), found) for column, found in zip(columns, looked, strict=True)
     ]
+
+    def look(group: tuple[int, ...], cells: NDArray[np.int32]) -> None:
+        names = tuple(columns[place].name for place in group)
+        named.append((names, _found(target, names, [cells])))
+
     some = few(len(columns[0].codes)) if columns else np.empty(0, np.int64)
     views = [View(view.codes[some], view.places) for view in target.views]
-    for a, b in pairs:
-        first, second = columns[a], columns[b]
-        if a in guilty or b in guilty or not _likely(_joined(first, second, some), views):
-            continue
-        names = (first.name, second.name)
-        named.append((names, _found(target, names, [_joined(first, second)])))
-    for group in written_apart(columns):
-        flags = [columns[place] for place in group]
-        if not guilty.intersection(group):
-            apart = tuple(one.name for one in flags)
-            named.append((apart, _found(target, apart, [together(flags)])))
+    open_ = [(a, b) for a, b in pairs if a not in guilty and b not in guilty]
+    tried = [most_told(_joined(columns[a], columns[b], some), views) for a, b in open_]
+    for (a, b), told in zip(open_, tried, strict=True):
+        if told >= LIKELY:
+            look((a, b), _joined(columns[a], columns[b]))
+            guilty.update((a, b) if named[-1][1][0] is not None else ())
+    groups = [group for group in written_apart(columns) if not guilty.intersection(group)]
+    if tried:
+        best = open_[int(np.argmax(tried))]
+        groups += [group for group in grown(columns, best, guilty, views, some) if group not in groups]
+    for group in groups:
+        look(group, together([columns[place] for place in group]))
     findings = tuple(finding for _, (finding, _) in named if finding is not None)
     most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
-    return Told(findings, most, " and ".join(by))
-
-
-def _likely(cells: NDArray[np.int32], views: Iterable[View]) -> bool:
-    """Whether a pair may tell a target, by a few records."""
-    tried = (guess(cells, view) for view in views)
-    return any(one is not None and one.told >= LIKELY for one in tried)
+    return Told(findings, most, listing_of(by))
 
 
 def pairs_to_try(columns: Sequence[Seen], records: int | None = None) -> tuple[list[tuple[int, int]], int]:
@@ -121,12 +122,14 @@ def _alone(target: _Target, column: Seen) -> tuple[Finding | None, float]:
 
 
 def _ways(target: _Target, column: Seen) -> Iterator[NDArray[np.int32]]:
-    """The ways in which a column may tell something: by its values, by which are missing, by what stands in them."""
+    """The ways in which a column may tell something: by its values, by which are missing, by what stands in them and by
+    how they are written; the last two are tried on a sample first."""
     yield from cells_of(column.codes, column.numbers)
-    there = column.there
-    if there.any() and not there.all():
-        yield there
-    yield from (ranked(numbers).codes for numbers in column.inside)
+    if column.gaps is not None and column.gaps.any() and (column.gaps != column.gaps[0]).any():
+        yield column.gaps
+    some = few(len(column.codes))
+    views = [View(view.codes[some], view.places) for view in target.views]
+    yield from (cells for cells in column.parts if most_told(cells[some], views) >= LIKELY)
     if column.words is not None:
         told = (telling_words(column.words, view) for view in target.views)
         yield from (cells for cells in told if cells is not None)
@@ -150,7 +153,7 @@ def _found(target: _Target, names: tuple[str, ...], ways: Iterable[NDArray[np.in
 
 
 def _words(target: _Target, names: tuple[str, ...], view: View, found: Guess) -> str:
-    who = " and ".join(names)
+    who = listing_of(names)
     verb = "tells" if len(names) == 1 else "together tell"
     near = "" if view.places is None else " to a tenth of the ranks"
     return (
@@ -260,6 +263,15 @@ def _joined(first: Seen, second: Seen, rows: NDArray[np.int64] | None = None) ->
     """The number of each combination of two columns, in some or all records; -1 where one of them has no value."""
     a, b = (one.codes if rows is None else one.codes[rows] for one in (first, second))
     return np.where((a < 0) | (b < 0), np.int32(-1), a * np.int32(second.size) + b)
+
+
+def listing_of(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listing_of(("a",)), listing_of(("a", "b")), listing_of(("a", "b", "c"))
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def counted(count: int, what: str) -> str:

@@ -142,7 +142,7 @@ class Written:
         before_commit(self.found)
 
     def _check(self, columns: dict[str, Released], back: Source) -> None:
-        frame = restored_on(self._engine, columns, self._orders, self._data.n)
+        frame = restored_on(self._engine, columns, self._orders, self._data.n, empty_text=back.empty_text)
         found = self._release.check(frame, self._number)
         residue = residue_check(self._engine, self._release.original, frame, back, self._options.like)
         self.found = replace(found, checks=(*found.checks, residue))

@@ -17,6 +17,7 @@ __all__ = ["FORMAT"]
 
 class _Arrow(Fragile):
     format = "arrow"
+    empty_text = True
 
     def __init__(self, path: Path) -> None:
         with _opened(path) as (schema, _):

@@ -41,6 +41,7 @@ class Folder(Source):
         super().__init__(path, pieces[0].names, n)
         self.pieces = tuple(pieces)
         self.columnar = all(piece.columnar for piece in pieces)
+        self.empty_text = any(piece.empty_text for piece in pieces)
         self._open_as_text = open_as_text
 
     @cached_property

@@ -17,6 +17,7 @@ __all__ = ["FORMAT"]
 
 class _Parquet(Fragile):
     format = "parquet"
+    empty_text = True
     columnar = True
 
     def __init__(self, path: Path) -> None:

@@ -32,6 +32,7 @@ _TABLES = (
 
 class _PostgreSql(Source):
     format = "postgresql"
+    empty_text = True
 
     def __init__(self, address: Address, connect: Callable[[], Any], table: str) -> None:
         self._address = address
