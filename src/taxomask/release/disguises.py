@@ -5,6 +5,8 @@
   before it, a check digit behind it).
 - Of names and the like, the word that is rarest among all of them: the surname, in whatever text; and a cell of four
   letters or more that is a part of the identifier.
+- Of names without digits a cell that is one of their words, even if one record of five has it by chance (a first name),
+  or their initials, in half of the records.
 - What anybody can compute: the letters backwards, hexadecimal, base32 and base64, CRC-32, and MD5, SHA-1, SHA-2, SHA-3
   and BLAKE2 of the identifier as it stands, in small and in capital letters, and of its digits: as a cell, its first
   four letters or six digits, or any eight; in a text, the first eight; as a number, the first of the digits.
@@ -23,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +41,9 @@ RARE = 0.01  # of the records: a part that others have as often tells little
 SHARE = 0.1  # of the records in which digits must stand
 PART = 4  # letters or digits, at least
 WORDS = range(2, 6)  # of an identifier that names somebody
+NAMED = 0.5  # of the records, in which a word or initials that others have as well must stand
+INITIALS = 0.05  # of the records: initials that others have as often tell little
+FIRST_NAMES = 0.2  # the same of words
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = 6  # of a number that a code begins with; among so many codes shorter ones are chance
 _INSIDE = 8  # letters of a code that may stand alone
@@ -50,6 +55,7 @@ _CUTS = (7, 8, 15, 16)  # digits of a hash that are taken for a number
 
 Array = Any  # pyarrow.Array
 Texts = list[str | None]
+_Try: TypeAlias = tuple[str, float, float, Callable[[Any, Any], bool], Sequence[Any], Sequence[Any]]
 
 
 def sampled(n: int) -> NDArray[np.int64]:
@@ -97,12 +103,15 @@ def _pieces(text: str) -> frozenset[str]:
 class Clues:
     """What may be found of an identifier, in each sampled record.
 
-    Its letters and digits, its digits, its rarest word if it has several, and the codes that can be computed from it.
+    Its letters and digits, its digits, its rarest word if it has several, of names all words and the initials, and the
+    codes that can be computed from it.
     """
 
     texts: Texts
     digits: Texts
     words: Texts
+    names: Sequence[frozenset[str] | None]
+    initials: Sequence[tuple[str, ...] | None]
     codes: Sequence[Codes | None]
 
     @classmethod
@@ -114,7 +123,10 @@ class Clues:
             None if text is None else Codes.of(_codes(text, letters or "", some or ""))
             for text, letters, some in zip(spelled, whole, digits, strict=True)
         ]
-        return cls(whole if people else [None] * len(spelled), digits, words, codes)
+        names = [_name(text) if people else None for text in plain]
+        every = [None if name is None else frozenset(name) for name in names]
+        initials = [None if name is None else _initials(name) for name in names]
+        return cls(whole if people else [None] * len(spelled), digits, words, every, initials, codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +150,23 @@ class Cells:
 def hidden_in(of: str, name: str, clues: Clues, cells: Cells) -> str | None:
     """What a column holds of an identifier in the same row, in words; None if that may be chance."""
     n = len(cells.texts)
-    tries: list[tuple[str, float, Callable[[Any, Any], bool], Sequence[Any], Sequence[Any]]] = [
-        ("digits of", SHARE, lambda digits, orders: any(part in digits for part in orders), clues.digits, cells.orders),
-        ("digits of", SHARE, lambda some, digits: len(some) >= PART and some in digits, clues.digits, cells.digits),
-        ("a word of", 0.0, lambda word, text: word in text, clues.words, cells.texts),
-        ("a part of", 0.0, _is_part, clues.texts, cells.texts),
-        ("what is computed from", 0.0, Codes.stand_in, clues.codes, cells.texts),
+    tries: list[_Try] = [
+        ("digits of", SHARE, RARE, _digits_in_order, clues.digits, cells.orders),
+        (
+            "digits of",
+            SHARE,
+            RARE,
+            lambda some, digits: len(some) >= PART and some in digits,
+            clues.digits,
+            cells.digits,
+        ),
+        ("a word of", 0.0, RARE, lambda word, text: word in text, clues.words, cells.texts),
+        ("a part of", 0.0, RARE, _is_part, clues.texts, cells.texts),
+        ("a word of", NAMED, FIRST_NAMES, lambda words, text: text in words, clues.names, cells.texts),
+        ("initials of", NAMED, INITIALS, lambda some, text: text in some, clues.initials, cells.texts),
+        ("what is computed from", 0.0, RARE, Codes.stand_in, clues.codes, cells.texts),
     ]
-    for what, least, hit, wanted, texts in tries:
+    for what, least, most, hit, wanted, texts in tries:
 
         def hits(moved: int, hit: Any = hit, wanted: Sequence[Any] = wanted, texts: Sequence[Any] = texts) -> int:
             beside = zip([*wanted[moved:], *wanted[:moved]], texts, strict=True)
@@ -155,10 +176,14 @@ def hidden_in(of: str, name: str, clues: Clues, cells: Cells) -> str | None:
         if found <= max(LEAST, least * n):
             continue
         chance = float(np.mean([hits(max(n * part // MOVES, 1) % n) for part in range(1, MOVES)]))
-        if chance <= RARE * n and found - chance > LEAST + 4 * np.sqrt(chance):
+        if chance <= most * n and found - chance > LEAST + 4 * np.sqrt(chance):
             shares = f"in {percent(found / n)} of the records, and in {percent(chance / n)} by chance"
-            return f"{what} {of} stand{'s' * (what != 'digits of')} in {name} {shares}"
+            return f"{what} {of} stand{'s' * (not what.endswith('s of'))} in {name} {shares}"
     return None
+
+
+def _digits_in_order(digits: str, orders: Iterable[str]) -> bool:
+    return any(part in digits for part in orders)
 
 
 def _is_part(whole: str, text: str) -> bool:
@@ -198,6 +223,23 @@ def _numbers(runs: str | None) -> Iterator[str]:
     for first, second, year in zip(single, single[1:], single[2:], strict=False):
         if len(first) <= 2 and len(second) <= 2 and len(year) in (1, 2, 4):
             yield from (f"{year:0>2}{second:0>2}{first:0>2}", f"{year:0>2}{first:0>2}{second:0>2}")
+
+
+def _name(text: str | None) -> list[str] | None:
+    """The words of what may be a name, in small letters: a few, and no digits.
+
+    >>> _name("Ann B. Smith"), _name("VIE-12"), _initials(["ann", "b", "smith"])
+    (['ann', 'b', 'smith'], None, ('as', 'sa', 'abs'))
+    """
+    words = re.findall(r"\w+", (text or "").lower())
+    return words if len(words) in WORDS and not any(letter.isdigit() for letter in text or "") else None
+
+
+def _initials(name: Sequence[str]) -> tuple[str, ...]:
+    """Those of the first and the last word, in both orders, and those of all."""
+    first, last = name[0][0], name[-1][0]
+    every = "".join(word[0] for word in name)
+    return tuple(dict.fromkeys((first + last, last + first, every)))
 
 
 def _rarest(texts: Texts) -> Texts:

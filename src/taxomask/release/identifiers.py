@@ -34,6 +34,7 @@ from ..microdata.distinct import Distinct
 from ..microdata.frames import Frame
 from .disguises import LEAST, MOVES, Cells, Clues, hidden_in, sampled
 from .seen import Seen, digit_runs, distinct_in, plain_letters, seen, split_runs, texts_in, texts_of, word_characters
+from .split import Part, part_of
 from .telling import few, same_number
 from .twins import Finding, percent
 
@@ -179,8 +180,9 @@ class Spelled:
 
 def held_in(
     data: Microdata, released: Frame, column: Seen, identifiers: Sequence[Identifier], linked: bool, as_it_is: bool
-) -> list[Finding]:
-    """What a released column holds of identifiers; where records are not linked, only what it holds anywhere.
+) -> tuple[list[Finding], list[Part]]:
+    """What a released column holds of identifiers, and digits of them that tell little by themselves; where records are
+    not linked, only what it holds anywhere.
 
     Only a column that is released as it is may go one to one with an identifier: codes that a method drew may not. And
     what stands in many records, such as a second spelling of a code that was left out, is not looked for in what the
@@ -188,7 +190,7 @@ def held_in(
     """
     cells = Spelled.of(released, column.name)
     some = cells.sampled() if linked else None
-    found = []
+    found, parts = [], []
     for one in identifiers:
         words = None
         if one.repeats and not as_it_is:
@@ -205,7 +207,13 @@ def held_in(
             words = words or _one_to_one(one, column) or _in_order(one, column)
         if words is not None:
             found.append(Finding((column.name,), one.name, words))
-    return found
+        elif some is not None and as_it_is and (part := _part(one, column, some)):
+            parts.append(part)
+    return found, parts
+
+
+def _part(one: Identifier, column: Seen, cells: Cells) -> Part | None:
+    return part_of(column.name, one.name, cells.digits, one.clues.digits)
 
 
 # --------------------------------------------------------------------------------------- in the same row
@@ -250,17 +258,22 @@ def beyond_chance(of: str, name: str, hits: int, moved: Sequence[int], n: int) -
     return f"{of} stands in {name} in {percent(hits / n)} of the records, and in {percent(chance / n)} by chance"
 
 
-def in_disguise(identifiers: Sequence[Identifier], released: Frame, column: Seen, as_it_is: bool) -> dict[str, str]:
-    """Of which identifiers a column is the identifier + c or × c, or goes in its order, or has parts of it."""
+def in_disguise(
+    identifiers: Sequence[Identifier], released: Frame, column: Seen, as_it_is: bool
+) -> tuple[dict[str, str], list[Part]]:
+    """Of which identifiers a column is the identifier + c or × c, or goes in its order, or has parts of it; and digits
+    that tell little by themselves."""
     cells = Spelled.of(released, column.name).sampled()
-    found = {}
+    found, parts = {}, []
     for one in identifiers:
         words = _in_name(one, column.name) or _as_number(one, column)
         words = words or hidden_in(one.name, column.name, one.clues, cells)
         words = words or (_in_order(one, column) if as_it_is else None)
         if words is not None:
             found[one.name] = words
-    return found
+        elif as_it_is and (part := _part(one, column, cells)):
+            parts.append(part)
+    return found, parts
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from .identifiers import held_in, identifier_of
 from .long_leaks import look_for_leaks
 from .seen import Seen, seen
 from .singled_out import BY_THEM, STANDS_ALONE, SingledOut, pair_alone, singled_out, widest_pairs
+from .split import split_among
 from .telling import ENOUGH
 from .twins import Finding, Told, counted, pairs_to_try, told_by
 
@@ -160,7 +161,9 @@ def _in_one_piece(
 
     identifiers = engine.map(identifier_of, [(data, name) for name in identified], "looking for identifiers")
     items = [(data, released, column, identifiers, linked, column in same) for column in columns if identifiers]
-    held = [one for found in engine.map(held_in, items, "looking for identifiers") for one in found]
+    held_in_each = engine.map(held_in, items, "looking for identifiers")
+    held = [one for found, _ in held_in_each for one in found]
+    held += split_among(part for _, parts in held_in_each for part in parts)
 
     pairs, left_out = pairs_to_try(same)
     sought_by = [(data, masked, name, same, pairs) for name in which.targets]
@@ -239,8 +242,8 @@ def _where_looked(identifiers: Sequence[str], names: Sequence[str], groups: Sequ
     some = "" if n <= SAMPLE else f" (in {SAMPLE:,} rows)"
     return (
         f"{what}: in the same row as value, in a text or a list, whatever case, spaces, leading zeros and affixes, or "
-        f"+ c or × c, for three of its digits or more, a word of it and common codes of it{some}; and as whole values "
-        "of text in any row"
+        f"+ c or × c, for three of its digits or more, also split among columns, a word and the initials of it and "
+        f"common codes of it{some}; and as whole values of text in any row"
     )
 
 
@@ -258,4 +261,6 @@ def _how_looked(
     )
     unlooked = f" ({counted(left_out, 'pair')} not looked at)" if left_out else ""
     looked = f"{counted(len(same), 'column')} and {counted(len(pairs), 'pair')}{unlooked}"
+    if len(same) > 2:
+        looked += ", and more columns together where each adds something,"
     return f"looked at {looked} for {', '.join(targets)}{nearest}"

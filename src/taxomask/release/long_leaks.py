@@ -43,6 +43,7 @@ from .identifiers import (
 )
 from .seen import Seen, distinct_in, seen, value_numbers
 from .singled_out import SingledOut, widest_pairs
+from .split import Part, split_among
 from .twins import Finding, Told, pairs_to_try, told_by
 from .values import Kept, joined, text_numbers
 
@@ -78,6 +79,7 @@ class _InSample:
     columns: tuple[Seen, ...]
     letters: Mapping[str, bool]
     found: Mapping[tuple[str, str], str]
+    parts: Sequence[Part]
     told: tuple[Told, ...]
     pairs: list[tuple[int, int]]
     left_out: int
@@ -174,10 +176,11 @@ def look_for_leaks(
     for key in asked:
         if key[0] in same:
             words[key] = words.get(key) or _one_to_one(*key, looked, by_name[key[0]], size)
-    held = tuple(Finding((key[0],), key[1], found) for key, found in words.items() if found is not None)
+    held = [Finding((key[0],), key[1], found) for key, found in words.items() if found is not None]
+    held += split_among(part for part in sample.parts if words.get((part.column, part.of)) is None)
     single = _singled_out(engine, parts, looked, wanted, n, exact=exact)
     return LongLeaks(
-        held,
+        tuple(held),
         sample.told,
         single,
         untouched,
@@ -228,14 +231,16 @@ def _in_sample(
 ) -> _InSample:
     columns = tuple(seen(released, name) for name in names)
     identifiers = [identifier_of(data, name) for name in data.schema.identifiers]
-    found = {}
+    found: dict[tuple[str, str], str] = {}
+    parts: list[Part] = []
     for column in columns:
-        for of, words in in_disguise(identifiers, released, column, column.name in same).items():
-            found[column.name, of] = words
+        hidden, some = in_disguise(identifiers, released, column, column.name in same)
+        found |= {(column.name, of): words for of, words in hidden.items()}
+        parts += some
     untouched = [column for column in columns if column.name in same]
     pairs, left_out = pairs_to_try(untouched, n)
     told = tuple(told_by(data, masked, name, untouched, pairs) for name in targets)
-    return _InSample(columns, {one.name: one.letters for one in identifiers}, found, told, pairs, left_out)
+    return _InSample(columns, {one.name: one.letters for one in identifiers}, found, parts, told, pairs, left_out)
 
 
 # --------------------------------------------------------------------------------------- every chunk
