@@ -78,7 +78,8 @@ def test_the_audit_knows_the_seed_and_the_note_does_not(release: tm.Release, tmp
 
 
 def test_order_can_be_kept(release: tm.Release, tmp_path: Path) -> None:
-    publish(release, tmp_path / "out.parquet", keep_order=True)
+    done = publish(release, tmp_path / "out.parquet", keep_order=True)
+    assert done.release.notes[-1].startswith("Rows are in the order of the original table")
     assert read_table(tmp_path / "out.parquet")["age"].to_pylist() == release.data["age"].to_pylist()
 
 

@@ -261,6 +261,6 @@ def _how_looked(
     )
     unlooked = f" ({counted(left_out, 'pair')} not looked at)" if left_out else ""
     looked = f"{counted(len(same), 'column')} and {counted(len(pairs), 'pair')}{unlooked}"
-    if len(same) > 2:
-        looked += ", and more columns together where each adds something,"
+    if pairs and len(same) > 2:
+        looked += ", and the best pair with further columns of few values,"
     return f"looked at {looked} for {', '.join(targets)}{nearest}"

@@ -30,6 +30,10 @@ __all__ = ["IN_CHUNKS", "SHUFFLED", "Options", "Publication", "write"]
 
 PRIVATE = "for the custodian alone: with this record the protection can be undone"
 SHUFFLED, IN_CHUNKS = "shuffled", "shuffled in chunks"  # how the audit calls an order: see `row_order`
+_IN_ORDER = (
+    "Rows are in the order of the original table: whoever knows that order, such as that of names or of admissions, "
+    "finds a record by it, whatever is promised."
+)
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,8 @@ def write(release: Release, target: str, options: Options) -> Publication:
         "linked": release.linked,
     }
     release = release.noting(earlier(audit, release.audit["sha256"]["original"]))
+    if options.keep_order and release.linked:
+        release = release.noting((_IN_ORDER,))
     with ExitStack() as stack:
         parts = {path: stack.enter_context(temporary_file(path)) for path in names}
         written = [Written(release, copy, number, orders, options, stack) for number, copy in enumerate(copies)]
