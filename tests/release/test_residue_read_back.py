@@ -238,7 +238,10 @@ def test_types_of_a_database_may_tell_too(tmp_path: Path) -> None:
     assert not (tmp_path / "out.db").exists()
 
 
-def test_a_database_keeps_nothing_of_what_is_overwritten_and_other_tables_are_spoken_of(tmp_path: Path) -> None:
+def test_a_database_keeps_nothing_of_what_is_overwritten_and_other_tables_are_spoken_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where audit and note go
     where = f"sqlite:///{tmp_path}/a.db?table=people"
     write_table(TABLE, where)  # the original, under the name of the release
     content = tmp_path / "a.db"
@@ -251,6 +254,24 @@ def test_a_database_keeps_nothing_of_what_is_overwritten_and_other_tables_are_sp
     assert done.checks[-1].found.endswith(
         "; the file holds 1 other table, not looked at: give on the table, not the file"
     )
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
+@pytest.mark.parametrize("role", ["other", "quasi_identifier"])
+def test_levels_do_not_tell_the_order_of_the_original_rows(tmp_path: Path, name: str, role: str) -> None:
+    """Dictionaries are made in the order in which rows first have a value: of texts of which each stands in one row,
+    they were a list of the original rows."""
+    texts = [f"remark {place}" for place in np.random.default_rng(4).permutation(N)]
+    table = TABLE.select(["age"]).append_column("remark", pa.array(texts).dictionary_encode())
+    kind = {} if role == "other" else {"kind": "nominal"}
+    schema = tm.Schema([SCHEMA["age"], tm.Attribute("remark", role=role, **kind)])
+    release = tm.protect(table, schema, tm.RandomSwapping(), seed=2**64)
+    release.write(tmp_path / name)
+    path = tmp_path / name
+    written = pq.read_table(path) if name.endswith("parquet") else pa.ipc.open_file(path).read_all()
+    column = written["remark"].unify_dictionaries().chunk(0).dictionary
+    assert column.to_pylist() == sorted(texts)
+    assert sorted(written["remark"].to_pylist()) == sorted(texts)
 
 
 words = st.text("abcdefghijklmnopqrstuvwxyzäß0123456789 -", min_size=4, max_size=20).filter(

@@ -136,6 +136,8 @@ def _decoded(data: Microdata, name: str, order: NDArray[Any] | None = None, dtyp
     table = data.to_arrow(name, dtype)
     field, column = table.schema.field(0), table.column(0)
     del table
+    if pa.types.is_dictionary(field.type) and data.frame.scale(name) is None:
+        column = _levels_in_order(column)
     if pa.types.is_string(plain_type(column.type)) and not pa.types.is_dictionary(column.type):
         coded = column.dictionary_encode()  # one dictionary for all chunks
         few = not coded.num_chunks or len(coded.chunk(0).dictionary) < len(coded) / _FEW
@@ -144,6 +146,26 @@ def _decoded(data: Microdata, name: str, order: NDArray[Any] | None = None, dtyp
     if order is not None:
         column = take(column, pa.array(order))
     return field, pa.table({name: column})
+
+
+def _levels_in_order(column: Any) -> Any:
+    """Codes and categories, the categories sorted: they often stand as the original rows first had them, whose order is
+    not to be told."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = column.unify_dictionaries()
+    if not column.num_chunks:
+        return column
+    levels, kind = column.chunk(0).dictionary, column.type
+    try:
+        order = pc.sort_indices(levels)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, TypeError):
+        return column
+    places = pa.array(np.argsort(order.to_numpy()), kind.index_type)
+    codes = [take(places, chunk.indices) for chunk in column.chunks]
+    levels = take(levels, order)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(some, levels) for some in codes], kind)
 
 
 def batches(columns: Sequence[Released]) -> Any:
