@@ -57,7 +57,7 @@ def test_classes_count_records_people_or_households() -> None:
     assert checked(KAnonymity(2, ("age",)), person="who").holds
     households = checked(KAnonymity(2, ("age",)), person="who", household="home")
     assert not households.holds
-    assert households.found == "the smallest of 2 classes has 1 households"
+    assert households.found == "the smallest of 2 classes has 1 household"
 
 
 def test_closeness_counts_everybody_once() -> None:
@@ -219,7 +219,7 @@ def test_what_was_written_is_counted_by_people_too(tmp_path: Path) -> None:
     assert found(written, "at least k = 5 different people").endswith("has 5 people")
     classes = set(release.data["age"].to_pylist())
     alone = release.data.set_column(0, "age", pa.array(np.where(who == 7, 1e3, release.data["age"].to_numpy())))
-    with pytest.raises(tm.PromiseError, match=f"the smallest of {len(classes) + 1} classes has 1 people"):
+    with pytest.raises(tm.PromiseError, match=f"the smallest of {len(classes) + 1} classes has 1 person"):
         release.verify(alone)
 
 

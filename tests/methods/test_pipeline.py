@@ -75,7 +75,7 @@ def test_k_anonymity_after_noise_is_lost_and_said() -> None:
     assert release.promise[-2].promise == "step 1 (microaggregation): nothing"
     assert release.notes[-1] == (
         "No longer claimed after later steps, step 1 (microaggregation): at least k = 2 records share every "
-        "combination of x (the smallest of 4 classes has 1 records)."
+        "combination of x (the smallest of 4 classes has 1 record)."
     )
     assert release.audit["parameters"]["methods"][0] == {"name": "microaggregation", "k": 2}
 

@@ -259,7 +259,7 @@ def test_the_check_of_anonymity_can_fail() -> None:
     inner = replace(masked.inner, data=data.replace({"a": data.columns["a"].with_values([2, 2, 3, 12, 12, 12])}))  # type: ignore[attr-defined]
     check = promise.check(data, Frame(masked.data.to_frame()), replace(masked, inner=inner))
     assert not check.holds
-    assert "has 1 records" in check.found
+    assert "has 1 record" in check.found
 
 
 def test_the_check_of_the_values_can_fail() -> None:

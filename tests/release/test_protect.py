@@ -72,7 +72,7 @@ def test_missing_is_a_category_of_its_own() -> None:
     class Untouched(Nothing):
         pass
 
-    with pytest.raises(tm.PromiseError, match="the smallest of 2 classes has 1 records"):
+    with pytest.raises(tm.PromiseError, match="the smallest of 2 classes has 1 record"):
         tm.protect(table, schema, Untouched())
 
 
