@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...microdata import Microdata, Role
 from ...microdata.people import row_shares
 from ...partition.nearest import Distinct, Neighbours
 from ...records import RecordDistance
-from ..measure import Measure, Tables, telling
+from ..measure import Measure, Tables
 from ..plain import Result
 from ._among_all import space_on
 from ._guessed import guesses_on
@@ -100,25 +100,8 @@ def inference(
     Giomi, Boenisch, Wehmeyer, Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data,
     PoPETs.
     """
-    check_number("percent", percent, above=0, at_most=100)
-    names = chosen(original, released, attributes)
-    tables = [original, released, *([] if control is None else [control])]
-    for data, which in zip(tables, ("original", "released", "control"), strict=False):
-        chosen(original, data, [*names, confidential])
-        check_records(data, which)
-    shared = {name: in_one_numbering(*(data.columns[name] for data in tables)) for name in names}
-    first, *others = (
-        data.replace({name: columns[i] for name, columns in shared.items()}) for i, data in enumerate(tables)
-    )
-    space = RecordDistance(first, names, scale=scale)
-    records, *outside = (space.of(data) for data in others)
-    codes, right = confidential_codes([data.columns[confidential] for data in tables], levels, percent)
-    neighbours = Neighbours(records)
-    inside = _guessed(neighbours, space, codes[1], codes[0], right, original.people)
-    controls: dict[str, Rate] = {}
-    for queries in outside:
-        controls = _guessed(neighbours, queries, codes[1], codes[2], right, tables[2].people)
-    return Inference(confidential, {level: Guess(rate, controls.get(level)) for level, rate in inside.items()})
+    asked = [confidential]
+    return _inferences(original, released, asked, attributes, control, levels, percent, scale)[confidential]
 
 
 def guess_chances(
@@ -130,51 +113,125 @@ def guess_chances(
     (truth, codes), right = confidential_codes([data.columns[confidential] for data in (original, released)], None, 5.0)
     known = rows[truth[rows] >= 0]
     found = np.full(original.n, np.nan)
-    for _, asked, chances in _each(Neighbours(there), here.take(known), codes, truth[known], {level: right[level]}):
+    secrets = {confidential: _Secret(codes, truth[known], {level: right[level]})}
+    for _, _, asked, chances in _each(Neighbours(there), here.take(known), secrets, None):
         found[known[asked]] = chances
     return found[rows]
+
+
+# --------------------------------------------------------------------------------------- inside
+
+
+@dataclass(frozen=True, eq=False)
+class _Secret:
+    """A confidential attribute in codes: of the released records, of the people who are guessed, and what is right."""
+
+    released: Whole
+    truth: Whole
+    right: Mapping[str, Runs]
+
+
+def _inferences(
+    original: Microdata,
+    released: Microdata,
+    confidential: Sequence[str],
+    attributes: Iterable[str] | None = None,
+    control: Microdata | None = None,
+    levels: Mapping[str, int] | None = None,
+    percent: float = 5.0,
+    scale: Scale = "balanced",
+    progress: Progress | None = None,
+) -> dict[str, Inference]:
+    """What is guessed of each of several attributes: the nearest records are the same for all of them."""
+    check_number("percent", percent, above=0, at_most=100)
+    names = chosen(original, released, attributes)
+    tables = [original, released, *([] if control is None else [control])]
+    for data, which in zip(tables, ("original", "released", "control"), strict=False):
+        chosen(original, data, [*names, *confidential])
+        check_records(data, which)
+    shared = {name: in_one_numbering(*(data.columns[name] for data in tables)) for name in names}
+    first, *others = (
+        data.replace({name: columns[i] for name, columns in shared.items()}) for i, data in enumerate(tables)
+    )
+    space = RecordDistance(first, names, scale=scale)
+    records, *outside = (space.of(data) for data in others)
+    codes = {
+        name: confidential_codes([data.columns[name] for data in tables], levels, percent) for name in confidential
+    }
+    neighbours, rates = Neighbours(records), []
+    for which, people in ((0, space), *((2, queries) for queries in outside)):
+        secrets = {name: _Secret(found[1], found[which], right) for name, (found, right) in codes.items()}
+        rates.append(_guessed(neighbours, people, secrets, tables[which].people, progress))
+    inside, *controls = rates
+    return {
+        name: Inference(
+            name,
+            {
+                level: Guess(rate, controls[0][name].get(level) if controls else None)
+                for level, rate in inside[name].items()
+            },
+        )
+        for name in confidential
+    }
 
 
 def _guessed(
     neighbours: Neighbours,
     people: RecordDistance,
-    released: Whole,
-    truth: Whole,
-    right: Mapping[str, Runs],
+    secrets: Mapping[str, _Secret],
     whose: Whole | None,
-) -> dict[str, Rate]:
+    progress: Progress | None,
+) -> dict[str, dict[str, Rate]]:
     """How often the values of people are guessed right from released ones; everybody counts once."""
-    known = np.flatnonzero(truth >= 0)
+    counts = {name: _shares(one.truth >= 0, whose) for name, one in secrets.items()}
+    hits = {name: dict.fromkeys(one.right, 0.0) for name, one in secrets.items()}
+    for name, level, asked, chances in _each(neighbours, people, secrets, progress):
+        hits[name][level] += float(chances.sum() if whose is None else counts[name][asked] @ chances)
+    return {name: _rates(one, counts[name], hits[name]) for name, one in secrets.items()}
+
+
+def _shares(known: NDArray[np.bool_], whose: Whole | None) -> NDArray[np.float64]:
+    """How much each record counts: each of somebody's n known values 1/n."""
+    counts = known.astype(np.float64)
+    if whose is not None:
+        counts[known] = row_shares(whose[known])
+    return counts
+
+
+def _rates(secret: _Secret, counts: NDArray[np.float64], hits: Mapping[str, float]) -> dict[str, Rate]:
+    """The share of right guesses at each level, beside that of values drawn from the released ones."""
+    known = np.flatnonzero(secret.truth >= 0)
     if not len(known):
-        return {level: Rate.of(0, 0, 0.0) for level in right}
-    people, truth = people.take(known), truth[known]
-    counts = np.ones(len(known)) if whose is None else row_shares(whose[known])
-    hits = dict.fromkeys(right, 0.0)
-    for level, asked, chances in _each(neighbours, people, released, truth, right):
-        hits[level] += float(chances.sum() if whose is None else counts[asked] @ chances)
-    everything, n = Tally(np.zeros(len(released), dtype=np.int64), released), round(counts.sum())
-    chance = {level: everything.count(np.zeros_like(truth), truth, runs) for level, runs in right.items()}
-    guess = {level: one.mean() if whose is None else counts @ one / n for level, one in chance.items()}
-    return {level: Rate.of(hits[level], n, float(guess[level]) / len(released)) for level in right}
+        return {level: Rate.of(0, 0, 0.0) for level in hits}
+    truth, n, some = secret.truth[known], round(counts.sum()), np.zeros(len(known), dtype=np.int64)
+    everything = Tally(np.zeros(len(secret.released), dtype=np.int64), secret.released)
+    drawn = {level: counts[known] @ everything.count(some, truth, secret.right[level]) / n for level in hits}
+    return {level: Rate.of(hits[level], n, float(drawn[level]) / len(secret.released)) for level in hits}
 
 
 def _each(
-    neighbours: Neighbours, people: RecordDistance, released: Whole, truth: Whole, right: Mapping[str, Runs]
-) -> Iterator[tuple[str, NDArray[np.int32], NDArray[np.float64]]]:
-    """For each level some people at a time, and their chances to be guessed."""
-    if not len(truth):
+    neighbours: Neighbours, people: RecordDistance, secrets: Mapping[str, _Secret], progress: Progress | None
+) -> Iterator[tuple[str, str, Whole, NDArray[np.float64]]]:
+    """For each attribute and level some people at a time, and their chances to be guessed."""
+    known = np.flatnonzero(np.any([one.truth >= 0 for one in secrets.values()], axis=0))
+    if not len(known):
         return
+    people = people.take(known)
     distinct = Distinct.of(people, always=True)
     queries = people.take(distinct.first)
     nearest = neighbours.nearest(queries)
     for piece, points, counts in neighbours.within(queries, nearest.reach):
         rows, whose = members_of(neighbours.distinct, points, counts)
-        tally = Tally(whose, released[rows])
-        asked = distinct.records[distinct.start[piece.start] : distinct.start[piece.stop]]
-        query = distinct.point[asked].astype(np.int64)
-        for level, runs in right.items():
-            found = tally.count(query - piece.start, truth[asked], runs)
-            yield level, asked, found / nearest.ties[query]
+        everybody = distinct.records[distinct.start[piece.start] : distinct.start[piece.stop]]
+        for name, secret in secrets.items():
+            asked = everybody[secret.truth[known[everybody]] >= 0]
+            truth, query = secret.truth[known[asked]], distinct.point[asked].astype(np.int64)
+            tally = Tally(whose, secret.released[rows])
+            for level, runs in secret.right.items():
+                found = tally.count(query - piece.start, truth, runs)
+                yield name, level, known[asked], found / nearest.ties[query]
+        if progress is not None:
+            progress(piece.stop / queries.n)
 
 
 def _inference_on(engine: Engine, tables: Tables) -> dict[str, Inference]:
@@ -191,9 +248,7 @@ def _inference_on(engine: Engine, tables: Tables) -> dict[str, Inference]:
 
 
 def _each_inference(tables: Tables, progress: Progress | None) -> dict[str, Inference]:
-    return {
-        name: inference(*tables.both, name, control=tables.control) for name in telling(tables.confidential, progress)
-    }
+    return _inferences(*tables.both, tables.confidential, control=tables.control, progress=progress)
 
 
 INFERENCE = Measure(
