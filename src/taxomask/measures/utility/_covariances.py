@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...microdata import CategoricalColumn
 from ...semantics import category_marginality
-from ._moments import complete, covariance, spread, sum_of_products
+from ._moments import centred, complete, covariance, spread, sum_of_products
 
 __all__ = ["NominalCovariances", "NumberCovariances"]
 
@@ -22,17 +22,17 @@ class NumberCovariances:
 
     def __init__(self, columns: Mapping[str, Float]) -> None:
         self._columns = columns
-        self._whole: dict[str, tuple[Float, float]] = {}  # less the mean, with the spread
-        for name, values in columns.items():
-            if len(values) > 1 and not np.isnan(values).any():
-                raised = values - values.min()
-                self._whole[name] = raised - raised.mean(), spread(values)
+        whole = [name for name, values in columns.items() if len(values) > 1 and not np.isnan(values).any()]
+        self._place = {name: place for place, name in enumerate(whole)}
+        products = _products([centred(columns[name]) for name in whole])
+        self._covariances = (products / (len(columns[whole[0]]) - 1 if whole else 1)).tolist()
+        self._spreads = [math.sqrt(row[place]) for place, row in enumerate(self._covariances)]
 
     def of(self, a: str, b: str) -> tuple[float, float]:
         """The covariance over the records with both values, NaN if there are none; and the product of the spreads."""
-        if a in self._whole and b in self._whole:
-            (u, of_u), (v, of_v) = self._whole[a], self._whole[b]
-            return sum_of_products(u, v) / (len(u) - 1), of_u * of_v
+        if a in self._place and b in self._place:
+            i, j = self._place[a], self._place[b]
+            return self._covariances[i][j], self._spreads[i] * self._spreads[j]
         x, y = complete(self._columns[a], self._columns[b])
         return covariance(x, y) if len(x) else math.nan, spread(x) * spread(y)
 
@@ -43,19 +43,30 @@ class NominalCovariances:
     def __init__(self, columns: Mapping[str, CategoricalColumn]) -> None:
         self._columns = columns
         self._present = {name: column.codes >= 0 for name, column in columns.items()}
-        self._whole = {name for name, present in self._present.items() if present.all()}
+        whole = [name for name, present in self._present.items() if present.all()]
+        self._place = {name: place for place, name in enumerate(whole)}
         self._roots = {name: _roots(column.take(self._present[name])) for name, column in columns.items()}
+        self._products = _products([self._roots[name] for name in whole]).tolist()
 
     def of(self, a: str, b: str) -> float:
         """Over the records with both values, with marginalities among these; NaN if there are none."""
+        if a in self._place and b in self._place:
+            n = len(self._roots[a])
+            return self._products[self._place[a]][self._place[b]] / n if n else math.nan
         u, v = self._among(a, b), self._among(b, a)
         return sum_of_products(u, v) / len(u) if len(u) else math.nan
 
     def _among(self, name: str, other: str) -> Float:
         """The roots of a column in the records where the other is not missing either."""
-        if other in self._whole:
+        if other in self._place:
             return self._roots[name]
         return _roots(self._columns[name].take(self._present[name] & self._present[other]))
+
+
+def _products(columns: list[Float]) -> Float:
+    """Σ x·y of all pairs, as one product of matrices."""
+    every = np.stack(columns) if columns else np.zeros((0, 0))
+    return np.asarray(every @ every.T)
 
 
 def _roots(column: CategoricalColumn) -> Float:

@@ -12,12 +12,14 @@ from ...microdata import Column, Kind
 
 __all__ = [
     "Sample",
+    "centred",
     "complete",
     "covariance",
     "numbers",
     "ordered",
     "present",
     "relative",
+    "relatives",
     "spread",
     "sum_of_products",
     "unit_of",
@@ -46,10 +48,11 @@ def covariance(x: Float, y: Float) -> float:
     """With divisor n - 1; 0 for fewer than two records."""
     if len(x) < 2:
         return 0.0
-    return sum_of_products(_centred(x), _centred(y)) / (len(x) - 1)
+    return sum_of_products(centred(x), centred(y)) / (len(x) - 1)
 
 
-def _centred(x: Float) -> Float:
+def centred(x: Float) -> Float:
+    """The values from their mean."""
     u = x - x.min()
     return np.asarray(u - u.mean())
 
@@ -92,7 +95,7 @@ class Sample:
     @cached_property
     def centred(self) -> Float:
         """The values from their mean."""
-        return _centred(self.values)
+        return centred(self.values)
 
     @cached_property
     def spread(self) -> float:
@@ -128,11 +131,13 @@ def relative(before: float, after: float, scale: float) -> float:
 
     What is below rounding on this scale counts as 0.
     """
-    if math.isnan(before) and math.isnan(after):
-        return 0.0
-    if math.isnan(before) or math.isnan(after):
-        return math.nan
+    return float(relatives(*(np.array([one]) for one in (before, after, scale)))[0])
+
+
+def relatives(before: Float, after: Float, scale: Float) -> Float:
+    """`relative` of many."""
     rounding = 1e-12 * scale
-    if abs(before) <= rounding:
-        return 0.0 if abs(after) <= rounding else math.nan
-    return abs(after - before) / abs(before)
+    none, nothing = np.isnan(before) & np.isnan(after), (np.abs(before) <= rounding) & (np.abs(after) <= rounding)
+    with np.errstate(all="ignore"):
+        changes = np.where(np.abs(before) <= rounding, np.nan, np.abs(after - before) / np.abs(before))
+    return np.where(none | nothing, 0.0, changes)

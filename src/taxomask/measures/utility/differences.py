@@ -19,7 +19,7 @@ from ..measure import Figure, Measure, Tables, telling
 from ..side_by_side import same_values, side_by_side
 from ._cells import Cells, cells_on
 from ._covariances import NominalCovariances, NumberCovariances
-from ._moments import covariance, numbers, ordered, present, relative
+from ._moments import covariance, numbers, ordered, present, relatives
 from ._power_sums import Moments, moments_on
 from .result import Loss, Result, mean_of, pairs
 
@@ -117,10 +117,9 @@ def _compared(before: _Statistics, after: _Statistics) -> RelativeDifferences:
 def _loss(before: Parts, after: Parts, scales: Parts, released_scales: Parts) -> Loss:
     """What was not looked at after the protection is what it was before."""
     after = {key: after.get(key, value) for key, value in before.items()}
-    each = {
-        key: relative(value, after[key], max(scales[key], released_scales.get(key, 0.0)))
-        for key, value in before.items()
-    }
+    larger = [max(scales[key], released_scales.get(key, 0.0)) for key in before]
+    changes = relatives(*(np.array(list(some), dtype=np.float64) for some in (before.values(), after.values(), larger)))
+    each = dict(zip(before, changes.tolist(), strict=True))
     return Loss(mean_of(each.values()), each, before, after)
 
 
@@ -145,15 +144,17 @@ class _Statistics:
                 self._categories(name, column)
             else:
                 self._numbers(name, numbers(column))
-        of_numbers = NumberCovariances({name: numbers(one) for name, one in self.columns.items() if ordered(one)})
-        of_categories = NominalCovariances(
-            {name: one for name, one in self.columns.items() if isinstance(one, CategoricalColumn) and not ordered(one)}
-        )
+        in_order = {name: numbers(one) for name, one in self.columns.items() if ordered(one)}
+        others = {
+            name: one
+            for name, one in self.columns.items()
+            if isinstance(one, CategoricalColumn) and name not in in_order
+        }
+        of_numbers, of_categories = NumberCovariances(in_order), NominalCovariances(others)
         for a, b in pairs(self.columns):
-            kinds = {ordered(self.columns[a]), ordered(self.columns[b])}
-            if len(kinds) > 1 or (a in self.skip and b in self.skip):
+            if (a in in_order) != (b in in_order) or (a in self.skip and b in self.skip):
                 continue
-            if kinds == {True}:
+            if a in in_order:
                 self.covariances[a, b], self.covariance_scales[a, b] = of_numbers.of(a, b)
             else:
                 self.covariances[a, b], self.covariance_scales[a, b] = of_categories.of(a, b), 1.0
