@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 import taxomask as tm
 from taxomask.measures.risk import permutation_distance, permutation_distances, ranks_moved
@@ -15,7 +16,7 @@ SCHEMA = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="continuous
 
 
 def coded(**columns: list[float | None]) -> tm.Microdata:
-    schema = tm.Schema([SCHEMA[name] for name in columns])
+    schema = tm.Schema([tm.Attribute(name, role="quasi_identifier", kind="continuous") for name in columns])
     return tm.Microdata.from_frame(
         pa.table({name: pa.array(one, pa.float64()) for name, one in columns.items()}), schema
     )
@@ -122,3 +123,20 @@ def test_every_evaluation_has_it_and_tables_without_links_do_not() -> None:
     assert plain["intruder"]["links"]["n"] == 4
     assert found.to_dict() == tm.evaluate(table, other, SCHEMA).to_dict()
     assert tm.evaluate(table, other, SCHEMA, linked=False).risk.permutation is None
+
+
+@pytest.mark.parametrize("levels", [None, 3])
+@pytest.mark.parametrize("columns", [2, 11, 30])
+def test_the_intruder_finds_what_all_distances_say(columns: int, levels: int | None) -> None:
+    rng = np.random.default_rng(columns)
+    before = rng.integers(0, levels, (200, columns)) if levels else rng.normal(size=(200, columns))
+    after = np.where(rng.random(before.shape) < 0.1, before[rng.permutation(200)], before)
+    tables = [coded(**{f"c{j}": table[:, j].tolist() for j in range(columns)}) for table in (before, after)]
+    found = permutation_distance(*tables).intruder
+    x, y = (np.apply_along_axis(lambda one: rankdata(one) - 1, 0, table) / 199 for table in (before, after))
+    away = np.sqrt(np.square(x[:, None] - y).sum(axis=2))
+    nearest = away <= away.min(axis=1, keepdims=True) + 1e-9
+    assert found is not None
+    if columns > 2 or not levels:  # a tree tells eight released records as far away apart
+        assert found.links.value == pytest.approx((np.diag(nearest) / nearest.sum(axis=1)).mean())
+    assert found.nearest == pytest.approx(away.min(axis=1).mean() / np.sqrt(columns))

@@ -14,6 +14,7 @@ from ..measure import Figure, Measure
 from ..plain import Result
 from ..ranks import Places, places
 from ..side_by_side import side_by_side
+from ._nearest_ranks import near_pairs
 from .inputs import check_linked, chosen
 from .rates import Rate
 
@@ -27,7 +28,6 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 _ENDS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # where the rows of the histogram end
 _RANDOM = 3  # tables in random order that the intruder is compared with
 _LINKED = 5_000  # records of a longer table that are linked
-_TIES = 8  # different released records at the same distance that are told apart
 
 
 @dataclass(frozen=True)
@@ -234,20 +234,20 @@ def _rank_shares(places: Places) -> Float:
 def _links(x: Float, y: Float, rows: NDArray[np.int64]) -> tuple[float, float]:
     """The expected number of right links of some original records, and how far their nearest released one is.
 
-    So many released records at the same distance as are looked at share the chance; were there more, it is overstated.
+    Where there are more released records at the same distance than `near_pairs` tells apart, it is overstated.
     """
-    from scipy.spatial import cKDTree
-
     twice = np.rint(2 * (len(y) - 1) * y).astype(np.int64)  # ranks, and halves of them, are whole numbers then
     own, first = numbered(twice.T, len(y))
-    sizes = np.bincount(own)
-    tree = cKDTree(y[first])
-    found, place = tree.query(x, k=list(range(1, min(_TIES, len(first)) + 1)))
-    away = np.asarray(found)
-    tied = away <= away[:, :1] * (1 + 1e-9) + 1e-12
-    candidates = (sizes[place] * tied).sum(axis=1)
-    right = ((place == own[rows, None]) & tied).any(axis=1)
-    return float((right / candidates).sum()), float(away[:, 0].mean() / np.sqrt(x.shape[1]))
+    sizes, nearest = np.bincount(own), np.full(len(x), np.inf)
+    hits = 0.0
+    for query, place, away in near_pairs(y[first], x):
+        np.minimum.at(nearest, query, away)
+        tied = away <= nearest[query] * (1 + 1e-9) + 1e-12
+        query, place = query[tied], place[tied]
+        candidates = np.bincount(query, sizes[place], len(x))
+        right = np.bincount(query, place == own[rows[query]], len(x))
+        hits += float((right / np.maximum(candidates, 1)).sum())
+    return hits, float(nearest.mean() / np.sqrt(x.shape[1]))
 
 
 PERMUTATION = Measure(
