@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,9 +87,18 @@ class _Points(ABC):
     def share(self) -> Float:
         return self.counts / max(len(self.codes), 1)
 
-    @abstractmethod
+    @cached_property
     def rows(self) -> Float:
         """The mean distance of each distinct value to all records."""
+        return self._rows()
+
+    @cached_property
+    def mean_row(self) -> float:
+        """The mean distance of two records."""
+        return float(self.share @ self.rows)
+
+    @abstractmethod
+    def _rows(self) -> Float: ...
 
     @abstractmethod
     def mean_square(self) -> float:
@@ -103,9 +113,14 @@ class _Numbers(_Points):
     counts: NDArray[np.int64]
     values: Float
 
-    def rows(self) -> Float:
+    def _rows(self) -> Float:
         n, below, sums = len(self.codes), np.cumsum(self.counts), np.cumsum(self.counts * self.values)
         return (self.values * (2 * below - n) + sums[-1] - 2 * sums) / n
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """The records, the smallest number first."""
+        return np.argsort(self.codes, kind="stable")
 
     def mean_square(self) -> float:
         return float(2 * self.share @ (self.values - self.share @ self.values) ** 2)
@@ -119,7 +134,7 @@ class _Categories(_Points):
     counts: NDArray[np.int64]
     column: CategoricalColumn
 
-    def rows(self) -> Float:
+    def _rows(self) -> Float:
         return category_marginality(self.column) / len(self.codes)
 
     def mean_square(self) -> float:
@@ -147,8 +162,7 @@ def _variance(x: _Points) -> float:
     square = x.mean_square()
     if square <= 0:
         return 0.0
-    rows = x.rows()
-    variance = square - 2 * float(x.share @ rows**2) + float(x.share @ rows) ** 2
+    variance = square - 2 * float(x.share @ x.rows**2) + x.mean_row**2
     return _root(variance) if abs(variance) > 1e-14 * square else 0.0
 
 
@@ -159,14 +173,23 @@ def _covariance(x: _Points, y: _Points) -> float:
     if not isinstance(x, _Numbers):
         x, y = y, x
     assert isinstance(x, _Numbers)
-    n, size = len(x.codes), len(y.counts)
+    n = len(x.codes)
+    first, second, counts = _cells(x, y)
+    of_rows = float(counts @ (x.rows[first] * y.rows[second]) / n)
+    products = _sum_of_products(x.values[first], y, second, counts)
+    return _root(2 * products / n**2 - 2 * of_rows + x.mean_row * y.mean_row)
+
+
+def _cells(x: _Numbers, y: _Points) -> tuple[NDArray[np.int64], NDArray[np.int64], Float]:
+    """How many records have which value of x, in rising order, and of y.
+
+    Where most numbers occur once each record is by itself: looking for equal ones would take longer than it saves.
+    """
+    if 2 * len(x.counts) > len(x.codes):
+        return np.repeat(np.arange(len(x.counts)), x.counts), y.codes[x.order], np.ones(len(x.codes))
+    size = len(y.counts)
     cells, counts = np.unique(x.codes * size + y.codes, return_counts=True)
-    first, second = cells // size, cells % size
-    rows_x, rows_y = x.rows(), y.rows()
-    of_rows = float(counts @ (rows_x[first] * rows_y[second]) / n)
-    means = float(x.share @ rows_x) * float(y.share @ rows_y)
-    products = _sum_of_products(x.values[first], y, second, counts.astype(float))
-    return _root(2 * products / n**2 - 2 * of_rows + means)
+    return cells // size, cells % size, counts.astype(float)
 
 
 def _sum_of_products(x: Float, y: _Points, codes: NDArray[np.int64], weights: Float) -> float:
@@ -186,16 +209,17 @@ class _Correlations:
 
     def __init__(self, columns: dict[str, Column]) -> None:
         self.columns = columns
+        self.gaps = {name for name, column in columns.items() if column.missing.any()}
         self.whole: dict[str, tuple[_Points, float]] = {}
 
     def of(self, a: str, b: str) -> float:
         x, y = self.columns[a], self.columns[b]
-        present = ~(x.missing | y.missing)
-        if not present.any():
-            return 0.0
-        if present.all():
+        if a not in self.gaps and b not in self.gaps:
             (one, of_one), (other, of_other) = self._whole(a), self._whole(b)
         else:
+            present = ~(x.missing | y.missing)
+            if not present.any():
+                return 0.0
             one, other = _points(x.take(present)), _points(y.take(present))
             of_one, of_other = _variance(one), _variance(other)
         both = of_one * of_other
