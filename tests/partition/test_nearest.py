@@ -16,6 +16,7 @@ from taxomask.partition.nearest import Distinct, Neighbours
 from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm
 
 NAMES = ("number", "grade", "plain", "concept")
+WIDE = 24 * "n"  # so many numbers that all pairs are looked at
 
 
 def naive(space: RecordDistance, queries: RecordDistance) -> tuple[list[float], list[int]]:
@@ -42,7 +43,7 @@ def random_space(n: int, seed: int, *, coarse: bool, missing: float, terms: str 
     return RecordDistance.from_terms(made)
 
 
-@pytest.mark.parametrize("terms", ["n", "nn", "nnnn", "t", "f", "nt", "nngtf", "ttff"])
+@pytest.mark.parametrize("terms", ["n", "nn", "nnnn", "t", "f", "nt", "nngtf", "ttff", WIDE, f"{WIDE}gtf"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("coarse", [True, False])
 def test_large_tables_of_all_kinds_equal_the_scan(terms: str, missing: float, coarse: bool) -> None:
@@ -79,11 +80,12 @@ def test_small_tables_equal_the_scan(first: Any, second: Any, scale: Any) -> Non
     np.testing.assert_array_equal(found.ties, ties)
 
 
-def test_points_within_a_distance_come_in_pieces() -> None:
-    space = random_space(2000, 6, coarse=True, missing=0.1)
-    queries = random_space(500, 7, coarse=True, missing=0.1)
+@pytest.mark.parametrize(("terms", "missing", "limit"), [("nngtf", 0.1, 1.5), (f"{WIDE}tf", 0.0, 18.0)])
+def test_points_within_a_distance_come_in_pieces(terms: str, missing: float, limit: float) -> None:
+    space = random_space(2000, 6, coarse=True, missing=missing, terms=terms)
+    queries = random_space(500, 7, coarse=True, missing=missing, terms=terms)
     neighbours = Neighbours(space)
-    squared = np.full(500, 1.5)
+    squared = np.full(500, limit)
     seen = 0
     for piece, points, counts in neighbours.within(queries, squared):
         assert piece.start == seen
@@ -91,9 +93,24 @@ def test_points_within_a_distance_come_in_pieces() -> None:
         for i, part in zip(range(piece.start, piece.stop), np.split(points, np.cumsum(counts)[:-1]), strict=True):
             records = np.concatenate([np.flatnonzero(neighbours.distinct.point == t) for t in part] or [[]])
             numbers, codes = queries.coordinates
-            expected = np.flatnonzero(space.squared_from(numbers[i], codes[i]) <= 1.5)
+            expected = np.flatnonzero(space.squared_from(numbers[i], codes[i]) <= limit)
             np.testing.assert_array_equal(np.sort(records), expected)
     assert seen == 500
+
+
+def test_of_many_columns_the_nearest_is_found_where_single_precision_does_not_tell_points_apart() -> None:
+    rng = np.random.default_rng(10)
+    middles = 100 * rng.normal(size=(20, 30))
+
+    def near_them(each: int) -> RecordDistance:
+        values = np.repeat(middles, each, axis=0) + 1e-4 * rng.normal(size=(20 * each, 30))
+        return RecordDistance.from_terms([NumberTerm(f"n{j}", values[:, j], 0.0, 1.0) for j in range(30)])
+
+    space, queries = near_them(50), near_them(10)
+    found = Neighbours(space).nearest(queries)
+    squared, ties = naive(space, queries)
+    np.testing.assert_array_equal(found.squared, squared)
+    np.testing.assert_array_equal(found.ties, ties)
 
 
 def test_counting_in_boxes() -> None:

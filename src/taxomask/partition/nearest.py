@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import RecordDistance
+from .all_pairs import near_pairs
 from .index import room_for_query, tree_of
 from .points import Points
 
@@ -18,6 +19,8 @@ __all__ = ["Distinct", "Nearest", "Neighbours"]
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
 _SAMPLE = 1 << 14
+_MANY = 24  # numbers of a record; boxes of a tree leave hardly any point out then
+_PAIRS = 1 << 32  # so many at most are all looked at: a tree may yet be faster, where columns hang together
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +123,9 @@ class Neighbours:
         """The nearest records of each query."""
         distinct = Distinct.of(queries)
         different = queries if len(distinct.start) > queries.n else queries.take(distinct.first)
+        if self._by_pairs(different):
+            found = self._nearest_of_pairs(different)
+            return found if different is queries else found.take(distinct.point)
         found = self.search(different, Nearest.within(np.full(different.n, np.inf), self._slack))
         unsure = np.flatnonzero(found.ties < 0)
         found.ties[unsure] = self.count_within(different.take(unsure), found.take(unsure).reach)
@@ -154,6 +160,9 @@ class Neighbours:
         """
         from ._nearest_kernels import within
 
+        if self._by_pairs(queries):
+            yield from self._within_of_pairs(queries, squared)
+            return
         numbers, codes = queries.coordinates
         points, records = len(self.distinct.start) - 1, len(self.distinct.records)
         found = np.empty(max(points, (points << 20) // records), dtype=np.int32)  # about a million records
@@ -176,6 +185,49 @@ class Neighbours:
         until = np.concatenate([[0], np.cumsum(np.where(used, sizes[np.where(used, points, 0)], 0).sum(axis=1))])
         out = np.empty(len(low), dtype=np.int64)
         count_inside(self._space, self._tree, self._room, sizes, until, low, high, codes, out)
+        return out
+
+    def _by_pairs(self, queries: RecordDistance) -> bool:
+        """Whether to look at all pairs: of many columns a tree does so too, and takes longer for each."""
+        numbers = queries.coordinates[0]
+        pairs = queries.n * (len(self.distinct.start) - 1)
+        return numbers.shape[1] >= _MANY and 0 < pairs <= _PAIRS and not (self._gaps.any() or np.isnan(numbers).any())
+
+    def _nearest_of_pairs(self, queries: RecordDistance) -> Nearest:
+        """`nearest`, of different queries without missing numbers."""
+        found = Nearest.within(np.full(queries.n, np.inf), self._slack)
+        points, sizes = self._space[0][self.distinct.first], self.distinct.sizes
+
+        def limit(query: NDArray[np.integer[Any]], place: NDArray[np.integer[Any]]) -> Float:
+            return Nearest.within(self._away(queries, query, place), self._slack).reach
+
+        for asked, query, place in near_pairs(points, queries.coordinates[0], limit):
+            away, first = self._away(queries, query, place), asked[0]
+            np.minimum.at(found.squared, query, away)
+            reach = np.full(queries.n, np.inf)
+            reach[asked] = found.take(asked).reach
+            tied = away <= reach[query]
+            np.maximum.at(found.last, query[tied], away[tied])
+            found.ties[asked] = np.bincount(query[tied] - first, sizes[place[tied]], len(asked))
+        return found
+
+    def _within_of_pairs(
+        self, queries: RecordDistance, squared: Float
+    ) -> Iterator[tuple[slice, NDArray[np.int32], Whole]]:
+        """`within`, of queries without missing numbers."""
+        points = self._space[0][self.distinct.first]
+        for asked, query, place in near_pairs(points, queries.coordinates[0], lambda query, _: squared[query]):
+            inside = self._away(queries, query, place) <= squared[query]
+            counts = np.bincount(query[inside] - asked[0], minlength=len(asked))
+            yield slice(int(asked[0]), int(asked[-1]) + 1), place[inside].astype(np.int32), counts
+
+    def _away(self, queries: RecordDistance, query: NDArray[np.integer[Any]], place: NDArray[np.integer[Any]]) -> Float:
+        """δ² of queries and points."""
+        from ._nearest_kernels import between
+
+        numbers, codes = queries.coordinates
+        out = np.empty(len(query))
+        between(self._space, numbers[query], codes[query], self.distinct.first[place].astype(np.int64), out)
         return out
 
     def _search(self, numbers: Float) -> tuple[Any, ...]:
