@@ -32,7 +32,7 @@ def _by_tree(points: Float, queries: Float) -> Iterator[Pairs]:
     from scipy.spatial import cKDTree
 
     away, place = cKDTree(points).query(queries, k=list(range(1, min(TIES, len(points)) + 1)))
-    yield np.repeat(np.arange(len(queries)), place.shape[1]), place.ravel(), away.ravel()
+    yield np.repeat(np.arange(len(queries)), place.shape[1]), place.ravel(), np.ravel(away)
 
 
 def _by_products(points: Float, queries: Float) -> Iterator[Pairs]:

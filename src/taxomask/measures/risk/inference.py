@@ -159,9 +159,9 @@ def _inferences(
         name: confidential_codes([data.columns[name] for data in tables], levels, percent) for name in confidential
     }
     neighbours, rates = Neighbours(records), []
-    for which, people in ((0, space), *((2, queries) for queries in outside)):
-        secrets = {name: _Secret(found[1], found[which], right) for name, (found, right) in codes.items()}
-        rates.append(_guessed(neighbours, people, secrets, tables[which].people, progress))
+    for table, people in ((0, space), *((2, queries) for queries in outside)):
+        secrets = {name: _Secret(found[1], found[table], right) for name, (found, right) in codes.items()}
+        rates.append(_guessed(neighbours, people, secrets, tables[table].people, progress))
     inside, *controls = rates
     return {
         name: Inference(
