@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -124,11 +125,19 @@ tm.protect(pyarrow.parquet.read_table({file!r}), schema, tm.Microaggregation(5),
 
 
 def compiling(must: float, code: str) -> dict[str, Any]:
-    """CPU seconds of a process that finds no compiled kernels."""
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-c", code], env=os.environ | {"XDG_CACHE_HOME": folder}, check=True)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"CPU s": used.ru_utime + used.ru_stime, "must": must, "peak MB": used.ru_maxrss * 1024 / 1e6}
+    """CPU seconds of a process that finds no compiled kernels: the best of two.
+
+    The first writes the bytecode of all modules, where that is missing. Whoever installs packages with pip has it.
+    """
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    until = [0.0]
+    for _ in range(2):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, "-c", code], env=environment | {"XDG_CACHE_HOME": folder}, check=True)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        until.append(used.ru_utime + used.ru_stime)
+    seconds = [after - before for before, after in pairwise(until)]
+    return {"CPU s": min(seconds), "first": seconds[0], "must": must, "peak MB": used.ru_maxrss * 1024 / 1e6}
 
 
 def first_release(must: float, columns: tuple[str, ...]) -> dict[str, Any]:
