@@ -54,6 +54,7 @@ def _described(path: Path, changed: int, folder: Path, rows: int, memory: int) -
         "sheet": getattr(opened, "sheet", None),
         "sheets": list(getattr(opened, "sheets", ())),
         "above": list(getattr(opened, "above", ())),
+        "below": list(getattr(opened, "below", ())),
     }
 
 
