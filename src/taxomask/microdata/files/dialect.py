@@ -170,7 +170,7 @@ class _UpTo(io.RawIOBase):
 
 
 class _Whole(NamedTuple):
-    """What a whole file is: its encoding, whether its quotes come in pairs, how many bytes it has, and the last ones."""
+    """What a whole file is: its encoding, whether its quotes come in pairs, how many bytes it has, the last of them."""
 
     encoding: str
     paired: bool

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._support.spelling import listing, spell
 from ...errors import DataError, did_you_mean
-from ._xlsx import SHEET, workbook_extras, write_workbook
+from ._xlsx import SHEET, formulas_without_values, workbook_extras, write_workbook
 from .around import rows_below, top_of
 from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, named, plain
 from .fragile import whole
@@ -58,6 +58,14 @@ class _Excel(Source):
         super().__init__(where, named(top.names), len(rows))
         with whole(path, "Excel", _AGAIN):
             self._table = _table(self.names, rows)
+            empty = [at for at, column in enumerate(self._table.columns) if column.null_count == len(rows)]
+            uncounted = formulas_without_values(path, self.sheet) if empty else set()
+        unknown = [self.names[at] for at in empty if chosen.start[1] + at in uncounted]
+        if unknown:
+            raise DataError(
+                f"{path}: column {listing(unknown)} holds formulas, and the file does not hold what they amount to.",
+                hint="Open it in Excel or LibreOffice and save it again; that computes them.",
+            )
 
     def extras(self) -> Iterator[Extra]:
         with whole(self._path, "Excel", _AGAIN):
