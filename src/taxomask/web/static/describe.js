@@ -184,7 +184,7 @@ function details(attribute, facts, edited, redraw) {
 
 // Why a column is released as it is: it stands on the first page of the report.
 function reason(attribute, edited) {
-  const input = h("input", { type: "text", size: 50, maxlength: 300, value: (attribute.note || "") === drafted(attribute.name) ? "" : attribute.note || "", placeholder: "the report repeats it", "aria-label": `Why ${attribute.name} is released as it is`, oninput: () => { attribute.note = input.value.trim() || drafted(attribute.name); edited(); } });
+  const input = h("input", { type: "text", class: "sentence", maxlength: 300, value: (attribute.note || "") === drafted(attribute.name) ? "" : attribute.note || "", placeholder: "the report repeats it", "aria-label": `Why ${attribute.name} is released as it is`, oninput: () => { attribute.note = input.value.trim() || drafted(attribute.name); edited(); } });
   return h("label", { class: "row small soft" }, "Why it may be released as it is", input);
 }
 
