@@ -21,10 +21,8 @@ EMPTY = [None] * 5
 
 def _workbook(rows, path):
     book = openpyxl.Workbook()
-    for number, row in enumerate(rows, start=1):
-        for place, cell in enumerate(row, start=1):
-            if cell is not None:
-                book.active.cell(number, place, cell)
+    for row in rows:
+        book.active.append(row)
     book.save(path)
 
 
