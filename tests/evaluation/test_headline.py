@@ -289,3 +289,11 @@ def test_figures_come_in_the_kind_of_table_that_was_given(kind: Any) -> None:
     names = compared.column_names if kind is pa.table else list(compared.columns)
     assert names[:5] == ["method", "risk", "attacker", "disclosure", "loss"]
     assert names[-1] == "front"
+
+
+def test_a_column_with_one_value_finds_nobody() -> None:
+    table = pa.table({"age": list(range(20, 32)), "sex": ["f", "m"] * 6, "land": ["x"] * 12, "gap": [None] * 12})
+    quasi = [tm.Attribute(name, role="quasi_identifier", kind="nominal") for name in ("sex", "land", "gap")]
+    schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous"), *quasi])
+    released = tm.protect(table, schema, tm.RankSwapping(p=20, attributes=["age"]), seed=1)
+    assert released.evaluate().headline["unchanged"] == "sex"

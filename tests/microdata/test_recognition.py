@@ -168,6 +168,11 @@ def test_names_and_values_together(name: str, values: list[Any], expected: str) 
     assert role(name, values) == expected
 
 
+@pytest.mark.parametrize("name", ["N° IPP", "nº de historia", "NHC", "IPP", "n°patient"])
+def test_numbers_of_patients_as_hospitals_call_them_are_identifiers(name: str) -> None:
+    assert role(name, [8_000_000 + 7 * i for i in range(40)]) == "identifier"
+
+
 def test_numbers_that_name_something_are_no_amounts() -> None:
     names = ("region", "sex", "ward_id", "unit_code", "diag", "num_diag", "number_of_codes", "age", "income")
     schema = infer(pa.table({name: [3, 5, 8, 13] * 10 for name in names}))

@@ -247,3 +247,12 @@ def test_who_is_told_becomes_an_identifier() -> None:
 )
 def test_whose(names: list[str], found: dict[str, str]) -> None:
     assert whose(names) == found
+
+
+def test_a_description_that_says_no_more_follows_the_codes_before_it():
+    codes = read_table(examples.path(), text=True)["dx01"].to_pylist()[:400] * 2
+    words = [f"text of {code}" for code in codes]
+    schema = draft_schema(pa.table({"CIE-9 principal": codes, "Descripción": words}))
+    assert schema["Descripción"].follows == "CIE-9 principal"
+    other = pa.table({"CIE-9 principal": codes, "Descripción": [f"{text} {i}" for i, text in enumerate(words)]})
+    assert draft_schema(other)["Descripción"].follows is None  # free text

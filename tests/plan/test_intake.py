@@ -2,12 +2,17 @@
 
 import datetime as dt
 import random
+from collections import Counter
 
 import openpyxl
+import pyarrow as pa
 import pytest
 
 import taxomask as tm
+from taxomask.microdata import Attribute
 from taxomask.microdata.files import open_table
+from taxomask.microdata.frames import Frame
+from taxomask.microdata.numeric import present_values
 from taxomask.plan.draft import draft_plan, draft_schema
 
 
@@ -106,3 +111,40 @@ def test_a_plan_can_ask_for_years_months_and_ages(tmp_path):
         tm.run(plan, output=str(tmp_path / "out.csv"), force=True)
         for text in open_table(tmp_path / "out.csv", text=True).read()["birthdate"].to_pylist():
             assert low <= (dt.datetime.strptime(text, "%Y-%m").year if coarsen == "month" else float(text)) <= high
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+def test_dates_with_times_of_a_hospital_are_moments_and_stay_written_as_they_are(tmp_path, engine):
+    days = [f"{1 + i % 28:02}-{1 + i % 12:02}-2010 {i % 24:02}:{7 * i % 60:02}" for i in range(60)]
+    draw = random.Random(7)
+    stamps = [str(dt.datetime(2011, 1, 1) + dt.timedelta(seconds=30 * draw.randrange(10**6))) for _ in days]
+    rows = [f"{day};{stamp};{20 + i % 50}" for i, (day, stamp) in enumerate(zip(days, stamps, strict=True))]
+    (tmp_path / "a.csv").write_text("\n".join(["fecha ingreso;sello;edad", *rows]) + "\n")
+    schema = draft_schema(open_table(tmp_path / "a.csv", text=True).read())
+    assert [one.notation for one in schema.values()] == ["d-m-Y H:M", "Y-m-d H:M:S", None]
+    assert [str(one.kind) for one in schema.values()] == ["continuous"] * 3
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        "data: a.csv\nattributes:\n"
+        "  fecha ingreso: {role: quasi_identifier, kind: continuous, notation: d-m-Y H:M}\n"
+        "  sello: {role: confidential, kind: continuous, notation: 'Y-m-d H:M:S'}\n"
+        f"  edad: {{role: quasi_identifier, kind: continuous}}\nmethod: {{name: microaggregation, k: 3}}\n"
+        f"engine: {{name: {engine}}}\noutput: {{keep_order: true}}\n"
+    )
+    tm.run(plan, output=str(tmp_path / "out.csv"), report=str(tmp_path / "out.html"))
+    released = open_table(tmp_path / "out.csv", text=True).read().to_pydict()
+    assert released["sello"] == stamps
+    moments = [dt.datetime.strptime(day[:16], "%d-%m-%Y %H:%M") for day in released["fecha ingreso"]]
+    seconds = [(one - dt.datetime(1970, 1, 1)).total_seconds() for one in moments]
+    before = [(dt.datetime.strptime(day, "%d-%m-%Y %H:%M") - dt.datetime(1970, 1, 1)).total_seconds() for day in days]
+    assert abs(sum(seconds) - sum(before)) / 60 < 60  # the mean stays, but for seconds that are cut off here
+    assert min(Counter(zip(released["fecha ingreso"], released["edad"], strict=True)).values()) >= 3
+
+
+def test_dates_with_times_are_coarsened_as_others(tmp_path):
+    table = pa.table({"day": ["31/12/1999 23:59", "01/01/2000 00:00", "02/01/2000 12:30", "bad"]})
+    year = Attribute("day", kind="continuous", notation="d/m/Y H:M", coarsen="year", missing=["bad"])
+    assert present_values(Frame(table), year).to_pylist()[:3] == [1999, 2000, 2000]
+    plain = Attribute("day", kind="continuous", notation="d/m/Y H:M")
+    with pytest.raises(tm.DataError, match="'bad' is not a date written as d/m/Y H:M"):
+        present_values(Frame(table), plain)

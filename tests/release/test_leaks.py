@@ -275,6 +275,18 @@ def test_who_stands_alone_by_hand() -> None:
     )
 
 
+def test_one_column_that_sets_as_many_apart_as_any_pair_is_named_alone() -> None:
+    table = pa.table({"age": [20, 21, 22, 70, 71, 72], "zone": ["x"] * 6, "bill": [1, 2, 3, 4, 5, 5], "b": [0, 1] * 3})
+    schema = tm.Schema([FIRST[1], *(tm.Attribute(name, role="other") for name in ("zone", "bill", "b"))])
+    (check,) = [one for one in tm.protect(table, schema, METHOD, seed=1).promise if "alone" in one.promise]
+    assert check.found.startswith(
+        "alone by what is released as it is (3 columns): 100.0 % of the records; by two columns of it at most 100.0 % "
+    )
+    table = table.set_column(2, "bill", [[1, 2, 3, 4, 5, 6]])
+    (check,) = [one for one in tm.protect(table, schema, METHOD, seed=1).promise if "alone" in one.promise]
+    assert "; by one column of it 100.0 % (bill), and by no pair more, of 3 pairs looked at; " in check.found
+
+
 # --------------------------------------------------------------------------------------- random tables
 
 

@@ -92,6 +92,9 @@ def test_the_whole_journey_gives_the_very_files_of_the_command_line(
         page.get_by_text("have a risk of at most 0.1").wait_for()
         page.get_by_role("button", name="microaggregation(k=10)").first.press("Enter")
         assert page.locator(".chosen-point").get_by_text("smallest class").is_visible()
+        assert page.locator(".chosen-point").get_by_role("heading").inner_text() == "Microaggregation, k 10"
+        assert page.locator(".chosen-point").get_by_text("knows the method", exact=True).is_visible()
+        assert "microaggregation(" not in page.locator(".best, .chosen-point").all_inner_texts()[0]
         page.locator(".chosen-point").get_by_role("button", name="Use this one").click()
 
         page.get_by_role("heading", name="How should it be protected?").wait_for()

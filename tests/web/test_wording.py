@@ -60,3 +60,11 @@ def test_limits_attributes_and_databases_are_said_as_on_the_page() -> None:
     assert file["hint"] == "CSV and SAS files are read."
     empty = said("PlanError", "analysis 'a' needs the parameter 'response'.")
     assert empty["message"] == "analysis 'a' needs “Response”."
+
+
+def test_of_several_columns_the_first_that_is_named_is_gone_to() -> None:
+    said = Wording(names=["length of stay", "no"])("SchemaError", "the roles are undecided: 'no', 'length of stay'.")
+    assert said["column"] == "no"
+    assert Wording(names=["DP", "Date d'entrée"])("DataError", 'column "Date d\'entrée": wrong.')["column"] == (
+        "Date d'entrée"
+    )

@@ -102,6 +102,8 @@ def _print_columns(source: Source, rows: int, schema: Schema) -> None:
     if above := getattr(source, "above", ()):
         row = source.header_row  # type: ignore[attr-defined]
         print_text(f"The names of the columns stand in row {row}; not looked at above them: {listing(above)}.")
+    if below := getattr(source, "below", ()):
+        print_text(f"Not a record, and not looked at, is what stands below the table: {listing(below)}.")
     print_table(
         ["column", "proposed role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind or "–"), one.note) for name, one in schema.items()],

@@ -26,6 +26,7 @@ def cover(evaluation: Evaluation, done: Mapping[str, Any]) -> dict[str, Any]:
             for key, name in (
                 ("file", "original table"),
                 ("sheet", "sheet"),
+                ("around", "in it, but no record"),
                 ("file_hash", "SHA-256 of its file"),
                 ("table_hash", "SHA-256 of its values"),
                 ("date", "date"),

@@ -24,7 +24,7 @@ from ..measures.measured import all_figures, measure_all, measure_some, needed_b
 from ..measures.plain import plain
 from ..measures.risk import ATTACKERS
 from ..measures.sampled import Sampled, is_long
-from ..measures.side_by_side import same_values_on, side_by_side_on
+from ..measures.side_by_side import same_values_on, side_by_side_on, varies_on
 from ..methods import Method, Progress
 from ..microdata import Column, ContinuousColumn, Microdata, Role, Schema
 from ..microdata.frames import Frame, of_kind
@@ -140,7 +140,7 @@ class Evaluation:
         """Write a report for the custodian as one HTML page; with the release, what was done and its promises too.
 
         ``compared`` is the ``page()`` of a risk-utility map to be shown with it, ``about`` says what the first page
-        has besides: ``file``, ``file_hash``, ``purpose``, ``recipient``.
+        has besides: ``file``, ``file_hash``, ``around``, ``purpose``, ``recipient``.
         """
         write_whole(Path(path), self.page(release, compared, about))
 
@@ -281,7 +281,7 @@ def measured(
     _check_sizes(engine, original, released)
     columns = side_by_side_on(engine, original, released)
     known_by = [name for name in original.schema.quasi_identifiers if name in columns] if known.linked else []
-    unchanged = tuple(name for name in known_by if same_values_on(engine, *columns[name]))
+    unchanged = _as_they_were(engine, known_by, columns)
     tables = _tables(original, released, columns, known)
     analyses = _analysed(engine, tables, known.analyses)
     found, failed, sampled = measure_all(engine, tables)
@@ -315,10 +315,18 @@ def summary(
     trying = [name for name, one in ATTACKERS.items() if one.can_be_measured(tables)]
     parts = [("utility", "overall"), ("risk", "linkage"), ("risk", "intervals"), ("risk", "classes")]
     keys = list(dict.fromkeys([*parts, *needed_by(trying), *(("attackers", name) for name in trying)]))
-    unchanged = tuple(one for one in original.schema.quasi_identifiers if same_values_on(engine, *tables.columns[one]))
+    unchanged = _as_they_were(engine, original.schema.quasi_identifiers, tables.columns)
     analyses = _analysed(engine, tables, (known or Known()).analyses)
     found = measure_some(engine, tables, keys).values
     return summed_up(protected, unchanged, found, analyses)
+
+
+def _as_they_were(
+    engine: Engine, names: Iterable[str], columns: Mapping[str, tuple[Column, Column]]
+) -> tuple[str, ...]:
+    """The columns in which nothing changed, and by which records differ: one value tells nobody apart."""
+    same = (name for name in names if same_values_on(engine, *columns[name]))
+    return tuple(name for name in same if varies_on(engine, columns[name][0]))
 
 
 def check_attackers(names: Iterable[str] | None) -> tuple[str, ...] | None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import and_
+from operator import and_, or_
 
+import numpy as np
+
+from .._support.spelling import is_nan
 from ..engines import Engine
 from ..errors import DataError, SchemaError, did_you_mean
 from ..microdata import CategoricalColumn, Column, ContinuousColumn, Microdata
 from ..microdata.alike import alike
 
-__all__ = ["same_values", "same_values_on", "side_by_side", "side_by_side_on"]
+__all__ = ["same_values", "same_values_on", "side_by_side", "side_by_side_on", "varies_on"]
 
 
 def side_by_side(
@@ -61,3 +64,12 @@ def _alike_on(engine: Engine, x: Column, y: Column) -> tuple[Column, Column]:
 def same_values_on(engine: Engine, x: Column, y: Column) -> bool:
     """Whether two columns have the same values, wherever they lie."""
     return len(x) == len(y) and engine.fold(same_values, and_, [x, y], what="comparing")
+
+
+def varies_on(engine: Engine, x: Column) -> bool:
+    """Whether a column has more than one value, missing cells being one, wherever it lies."""
+    return len(engine.fold(_two_cells, or_, [x], what="comparing")) > 1
+
+
+def _two_cells(x: Column) -> frozenset[float | None]:
+    return frozenset(None if is_nan(cell) else float(cell) for cell in np.unique(x.cells)[:2].tolist())

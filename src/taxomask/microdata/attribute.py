@@ -96,8 +96,9 @@ class Attribute:
         original values have; ``"exact"``: they are not rounded.
     notation
         How text cells of a continuous attribute write numbers, shown by 1234.5: ``"1,234.50"``, ``"1.234,5 €"``; or
-        days: ``"d.m.Y"``, ``"m/d/Y"``, ``"Y-m-d"``. Released values are written the same way. An attribute with a
-        notation is read from text files as text, so that cells which nothing changes keep their spelling.
+        days: ``"d.m.Y"``, ``"m/d/Y"``, ``"Y-m-d"``, with times ``"d.m.Y H:M"``. Released values are written the same
+        way. An attribute with a notation is read from text files as text, so that cells which nothing changes keep
+        their spelling.
     open_ends
         Texts of a continuous attribute of which only a limit is known, each with the number that it counts as:
         ``{"90+": 90, "<5": 4}``. A released number beyond the limit is written as that text.

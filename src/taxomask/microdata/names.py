@@ -58,11 +58,12 @@ def read_name(name: str) -> Read:
 
 
 def split_name(name: str) -> list[str]:
-    """The words of a name, without accents and in lower case; numbers are words too.
+    """The words of a name, without accents and in lower case; numbers are words too, and "n°" is "numero".
 
     >>> split_name("Straße_2"), split_name("dateEntrée"), split_name("HIVStatus"), split_name("E-Mail")
     (['strasse', '2'], ['date', 'entree'], ['hiv', 'status'], ['e', 'mail'])
     """
+    name = re.sub(r"(?i)\bn[°º]", "numero ", name)
     plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
     pieces = re.findall(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", plain)
     return [piece.casefold() for piece in pieces]

@@ -21,12 +21,14 @@ _EXAMPLE = re.compile(
     rf"(?P<before>[^0-9+\-\r\n]*)1(?P<thousands>[.,' ’{_SPACES}]?)234"
     r"(?:(?P<decimal>[.,])(?P<places>50*))?(?P<after>[^0-9\r\n]*)"
 )
-_DATE = re.compile(r"[dmY]([-./ ]?)[dmY]\1[dmY]")
+_DATE = re.compile(r"([dmY]([-./ ]?)[dmY]\2[dmY])(?:([ T])H:M(:S)?)?")
 _SIGNS = r"[$€£¥₹]|[A-Z]{3}|R\$|Fr\.?|kr\.?|zł|Kč"
 _BEFORE = re.compile(rf"({_SIGNS}) ?")
 _AFTER = re.compile(rf" ?({_SIGNS}|%|kg|cm|mm|km|mg|ml)")
 _DATES = ("Y-m-d", "d.m.Y", "d/m/Y", "m/d/Y", "d-m-Y", "m-d-Y", "Y/m/d", "Y.m.d", "Ymd")
 _PARTS = {"d": r"(?P<d>[0-9]{1,2})", "m": r"(?P<m>[0-9]{1,2})", "Y": r"(?P<Y>[0-9]{4})"}
+_TIME = r"(?P<H>[0-9]{1,2}):(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2}))?"
+_DAY = 86_400  # seconds
 
 
 class Notation(ABC):
@@ -34,6 +36,7 @@ class Notation(ABC):
 
     text: str
     dates: bool
+    times = False
 
     @property
     @abstractmethod
@@ -60,16 +63,17 @@ class Notation(ABC):
 def notation(text: str) -> Notation | None:
     """The notation of a name: ``"1.234,50 €"`` shows how 1234.5 is written, ``"d.m.Y"`` how a day is; None if neither.
 
-    >>> notation("1.234,50 €").thousands, notation("d.m.Y").dates, notation("numbers")
-    ('.', True, None)
+    >>> notation("1.234,50 €").thousands, notation("d.m.Y").dates, notation("d.m.Y H:M").times, notation("numbers")
+    ('.', True, True, None)
     """
     return _notation(text)
 
 
 @lru_cache(maxsize=256)
 def _notation(text: str) -> Notation | None:
-    if _DATE.fullmatch(text) and sorted(text.replace(text[1], "") if len(text) == 5 else text) == ["Y", "d", "m"]:
-        return DateNotation(text)
+    found = _DATE.fullmatch(text)
+    if found and sorted(found[1].replace(found[2], "") if found[2] else found[1]) == ["Y", "d", "m"]:
+        return DateNotation(text, found[1], found[3] or "")
     found = _EXAMPLE.fullmatch(text)
     if found is None or (found["decimal"] and found["decimal"] == found["thousands"]):
         return None
@@ -153,7 +157,9 @@ def _tidy_sign(sign: str) -> str:
 
 @dataclass(frozen=True)
 class DateNotation(Notation):
-    """Days: d, m and Y (four digits) in their order, with what stands between them.
+    """Days: d, m and Y (four digits) in their order, with what stands between them; times, if H:M or H:M:S follow.
+
+    Times are seconds since 1970, written without seconds where there are none and the name of the notation has none.
 
     >>> import pyarrow as pa
     >>> german = notation("d.m.Y")
@@ -161,55 +167,87 @@ class DateNotation(Notation):
     [datetime.date(1970, 1, 31), None]
     >>> german.write(np.array([30.0]), pa.array(["05.03.1970"])), german.write(np.array([31.0]), pa.array(["5.3.1970"]))
     (['31.01.1970'], ['1.2.1970'])
+    >>> notation("d/m/Y H:M").plain(pa.array(["31/1/1970 7:05", "31/01/1970 24:00", "31/01/1970"])).to_pylist()
+    [datetime.datetime(1970, 1, 31, 7, 5), None, None]
+    >>> notation("d/m/Y H:M").write(np.array([60.0, -1.0]), pa.array(["05/03/1970 17:00"]))
+    ['01/01/1970 00:01', '31/12/1969 23:59:59']
     """
 
     text: str
+    day: str
+    before_time: str
     dates = True
+
+    @property
+    def times(self) -> bool:  # type: ignore[override]
+        """Whether a time stands behind the day."""
+        return bool(self.before_time)
 
     @cached_property
     def pattern(self) -> str:
         between = self._between
         parts = [_PARTS[one] if between else _PARTS[one].replace("{1,2}", "{2}") for one in self._order]
-        return f"^{re.escape(between).join(parts)}$"
+        return f"^{re.escape(between).join(parts)}{self.before_time}{_TIME if self.times else ''}$"
 
     @property
     def _between(self) -> str:
-        return self.text[1] if len(self.text) == 5 else ""
+        return self.day[1] if len(self.day) == 5 else ""
 
     @property
     def _order(self) -> str:
-        return self.text.replace(self._between, "")
+        return self.day.replace(self._between, "")
 
     def plain(self, texts: Array) -> Array:
         import pyarrow as pa
         import pyarrow.compute as pc
 
         parts = pc.extract_regex(texts, self.pattern)
-        year, month, day = (
-            pc.struct_field(parts, one).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False) for one in "Ymd"
-        )
+        year, month, day = (_numbers_in(pc.struct_field(parts, one)) for one in "Ymd")
         good = (year > 0) & (month >= 1) & (month <= 12) & (day >= 1)
         months = (np.where(good, year, 1970) - 1970) * 12 + np.where(good, month, 1) - 1
         first, after = (
             one.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) for one in (months, months + 1)
         )
         good &= day <= after - first
-        return pa.array((first + day - 1).astype(np.int32), mask=~good).view(pa.date32())
+        days = first + day - 1
+        if not self.times:
+            return pa.array(days.astype(np.int32), mask=~good).view(pa.date32())
+        hour, minute, second = (_numbers_in(pc.struct_field(parts, one)) for one in "HMS")
+        good &= (hour < 24) & (minute < 60) & (second < 60)
+        return pa.array(days * _DAY + hour * 3600 + minute * 60 + second, mask=~good).view(pa.timestamp("s"))
 
     def write(self, values: NDArray[np.float64], like: Array) -> list[str]:
         import pyarrow.compute as pc
 
         short = bool(self._between) and bool(
-            pc.any(pc.match_substring_regex(like, r"(^|[^0-9])[0-9]([^0-9]|$)")).as_py()
+            pc.any(pc.match_substring_regex(like, r"(^|[^0-9:])[0-9]([^0-9:]|$)")).as_py()
         )
         width = 1 if short else 2
-        days = np.rint(np.where(np.isnan(values), 0, values)).astype(np.int64).astype("datetime64[D]")
+        whole = np.rint(np.where(np.isnan(values), 0, values)).astype(np.int64)
+        days, seconds = np.divmod(whole, _DAY if self.times else 1)
         written = []
-        for empty, day in zip(np.isnan(values).tolist(), days, strict=True):
-            year, month, date = str(day).rsplit("-", 2)
-            parts = {"Y": year, "m": f"{int(month):0{width}}", "d": f"{int(date):0{width}}"}
-            written.append("" if empty else self._between.join(parts[one] for one in self._order))
+        for empty, date, time in zip(np.isnan(values).tolist(), days.astype("datetime64[D]"), seconds, strict=True):
+            year, month, day = str(date).rsplit("-", 2)
+            parts = {"Y": year, "m": f"{int(month):0{width}}", "d": f"{int(day):0{width}}"}
+            text = self._between.join(parts[one] for one in self._order)
+            written.append("" if empty else f"{text}{self.before_time}{self._clock(int(time))}")
         return written
+
+    def _clock(self, seconds: int) -> str:
+        if not self.times:
+            return ""
+        minutes, left = divmod(seconds, 60)
+        text = f"{minutes // 60:02}:{minutes % 60:02}"
+        return f"{text}:{left:02}" if left or self.text.endswith("S") else text
+
+
+def _numbers_in(texts: Array) -> NDArray[np.int64]:
+    """Digits as numbers; 0 where there are none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    filled = pc.if_else(pc.equal(texts, ""), "0", texts).fill_null("0")
+    return np.asarray(filled.cast(pa.int64()).to_numpy(zero_copy_only=False))
 
 
 # --------------------------------------------------------------------------------------- recognition
@@ -225,6 +263,8 @@ def find_notation(texts: Sequence[str], *, plain: bool = True) -> tuple[Notation
     ('1,234.50', '1234,50')
     >>> find_notation(["31.12.2010", "1.2.2011"])[0].text, find_notation(["1/2/2010", "3/4/2010"])
     ('d.m.Y', (None, True))
+    >>> find_notation(["31/12/2010 08:15", "1/2/2011 17:40"])[0].text
+    'd/m/Y H:M'
     """
     tidied = [_tidy(text) for text in texts]
     if not tidied:
@@ -236,10 +276,17 @@ def find_notation(texts: Sequence[str], *, plain: bool = True) -> tuple[Notation
         pointed = [text for text in tidied if "." in text]
         thousands = bool(pointed) and all(re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", text) for text in pointed)
         return (_fixed_decimals(tidied) if plain else None), thousands and len(pointed) < len(tidied)
-    days = [one for one in _DATES if one != "Ymd" and _reads_all(one, tidied)]
+    days = _dates_of(tidied)
     if days:
         return (notation(days[0]), False) if len(days) == 1 else (None, True)
     return _written_numbers(texts, tidied)
+
+
+def _dates_of(texts: Sequence[str]) -> list[str]:
+    """The notations of dates, or of dates with times, that read all texts."""
+    time = re.search(r"[0-9]([ T])[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?$", texts[0])
+    tail = f"{time[1]}H:M{':S' if time[2] else ''}" if time else ""
+    return [f"{one}{tail}" for one in _DATES if one != "Ymd" and _reads_all(f"{one}{tail}", texts)]
 
 
 def _reads_all(name: str, texts: Sequence[str]) -> bool:

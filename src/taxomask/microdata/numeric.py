@@ -77,8 +77,10 @@ def value_type(frame: Frame, attribute: Attribute) -> Any:
     dtype = frame.arrow_type(attribute.name)
     if attribute.coarser is not None:
         return pa.int64()
-    dates = attribute.written is not None and attribute.written.dates
-    return pa.date32() if dates and (dtype is None or is_text(dtype)) else dtype
+    how = attribute.written
+    if how is None or not how.dates or not (dtype is None or is_text(dtype)):
+        return dtype
+    return pa.timestamp("s") if how.times else pa.date32()
 
 
 def in_plain(array: Array, attribute: Attribute, first: int = 0) -> Array:
@@ -114,7 +116,7 @@ def _plain_texts(texts: Array, attribute: Attribute) -> Array:
 
     tidied, how = tidy(texts), attribute.written
     if attribute.coarser is not None:
-        days = how.plain(tidied) if how is not None and how.dates else _iso(tidied)
+        days = days_of(how.plain(tidied) if how is not None and how.dates else _iso(tidied))
         made = attribute.coarser.of_written(tidied)
         return pc.coalesce(made, pa.array(attribute.coarser.of_days(days), from_pandas=True))
     plain = tidied if how is None else how.plain(tidied)
@@ -167,7 +169,7 @@ def write_numbers(values: NDArray[np.float64], original: Array, attribute: Attri
     plain = _plain_texts(texts, attribute)
     good = pc.match_substring_regex(plain, NUMBER).fill_null(False) if is_text(plain.type) else plain.is_valid()
     texts, plain = texts.filter(good), plain.filter(good)
-    numbers = plain.cast(pa.float64()) if is_text(plain.type) else plain.cast(pa.int32()).cast(pa.float64())
+    numbers = plain.cast(pa.float64()) if is_text(plain.type) else ticks(plain)
     known, first = np.unique(numbers.to_numpy(zero_copy_only=False), return_index=True)
     values = snapped(values, attribute.ends)
     place = np.searchsorted(known, values).clip(max=max(len(known) - 1, 0))
@@ -247,13 +249,20 @@ def _marked(array: Array, markers: Any) -> Mask:
     return found
 
 
+def ticks(dates: Array) -> Array:
+    """Dates, times and durations as numbers: how many of their units."""
+    import pyarrow as pa
+
+    return dates.view(pa.int64() if dates.type.bit_width == 64 else pa.int32()).cast(pa.float64())
+
+
 def _from_numbers(array: Array, name: str) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.types as types
 
     dtype = array.type
     if is_temporal(dtype):
-        array = array.view(pa.int64() if dtype.bit_width == 64 else pa.int32())
+        array = ticks(array)
     elif not (types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype) or types.is_null(dtype)):
         kind = "nominal" if types.is_boolean(dtype) else "other"
         hint = "Make its kind 'nominal'." if kind == "nominal" else "Give it the role 'other' without a kind."

@@ -93,7 +93,7 @@ DIRECT = Meaning(
     pasaporte passaporto passaport passaporte reisepass paspoort nationalid dni nie nif nss cpf nir niss ahv bsn
     codicefiscale steuerid steuernummer taxid idcard ausweis personalausweis driverslicense driverlicense
     licenseplate kfzkennzeichen iban bic creditcard kreditkarte bankaccount mrn medicalrecordnumber nhsnumber
-    ipaddress ip macaddress url website photo foto signature unterschrift fingerprint imei deviceid address addr
+    nhc ipp ipaddress ip macaddress url website photo foto signature unterschrift fingerprint imei deviceid address addr
     adresse anschrift street strasse straße hausnummer housenumber rue calle indirizzo direccion adreca endereco
     morada adres straat rua carrer
     """,

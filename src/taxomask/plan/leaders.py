@@ -96,12 +96,16 @@ def _candidates(schema: Schema) -> dict[str, list[str]]:
 
 
 def _texts(schema: Schema) -> Iterator[tuple[str, str]]:
-    """Descriptions, and the codes of a taxonomy that are about the same."""
+    """Descriptions, and the codes of a taxonomy that are about the same; or stand before one that says nothing else."""
+    before = None
     for name in schema:
         read = read_name(name)
         about = set(read.meanings) if Part.LABEL in read.parts else set()
         codes = (one.name for one in schema.values() if one.kind == Kind.TAXONOMIC and one.name != name)
         yield from ((name, code) for code in codes if about & set(read_name(code).meanings))
+        if Part.LABEL in read.parts and not about and before is not None and schema[before].kind == Kind.TAXONOMIC:
+            yield name, before
+        before = name
 
 
 def _places(schema: Schema) -> Iterator[tuple[str, str]]:

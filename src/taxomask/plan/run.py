@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from .._support.spelling import listing
 from ..comparison import compared_before
 from ..engines import DaskCluster, Engine, Files, Memory, Scratch, Threads, Told, Workers, read_coded
 from ..errors import DataError, PlanError, PromiseError, SchemaError
@@ -139,7 +140,8 @@ def _about(plan: Plan, source: Source) -> dict[str, str]:
     if not is_address(where) and path.is_file():
         with path.open("rb") as file:
             found["file_hash"] = hashlib.file_digest(file, "sha256").hexdigest()
-    said = {"sheet": sheet, "purpose": plan.purpose, "recipient": plan.recipient}
+    around = listing([*getattr(source, "above", ()), *getattr(source, "below", ())])
+    said = {"sheet": sheet, "around": around, "purpose": plan.purpose, "recipient": plan.recipient}
     return found | {key: text for key, text in said.items() if text}
 
 

@@ -18,7 +18,7 @@ from ..microdata.casting import is_temporal
 from ..microdata.distinct import Distinct
 from ..microdata.frames import Frame
 from ..microdata.notation import NUMBER, find_notation, notation, tidy
-from ..microdata.numeric import is_text
+from ..microdata.numeric import is_text, ticks
 from ..microdata.open_ends import open_end
 from .forms import forms_of_numbers, forms_of_texts, forms_of_times, gaps_of, spelled_out
 from .telling import few, ranked
@@ -280,8 +280,7 @@ def _numbers(values: Any) -> tuple[NDArray[np.float64], bool] | None:
     if types.is_dictionary(kind):
         return _numbers(values.dictionary_decode())
     if is_temporal(kind):
-        wide = pa.int64() if kind.bit_width == 64 else pa.int32()
-        return _floats(values.view(wide)), not types.is_duration(kind)
+        return _floats(ticks(values)), not types.is_duration(kind)
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return _floats(values), False
     if not is_text(kind):
@@ -318,7 +317,7 @@ def _in_notation(texts: Array, filled: Array) -> tuple[NDArray[np.float64], bool
         return None
     plain = how.plain(tidy(texts))
     if how.dates:
-        found = plain.cast(pa.int32()).cast(pa.float64())
+        found = ticks(plain)
     else:
         fit = pc.match_substring_regex(plain, NUMBER).fill_null(False)
         found = pc.if_else(fit, plain, None).cast(pa.float64())

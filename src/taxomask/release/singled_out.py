@@ -23,6 +23,7 @@ WIDEST = 12  # columns of which pairs are looked at: those with the most values
 class SingledOut:
     """The share of records that are alone by the columns released as they are, by two of them, and by all columns.
 
+    ``by`` is the pair that sets most of them apart, or one column if that sets as many apart by itself.
     Where the schema names people or households (``unit``), the share of those who have a record that no other of them
     shares. If ``share`` is below 1, they were estimated from this share of the combinations of values.
     """
@@ -45,10 +46,10 @@ class SingledOut:
                 f"no column is released as it is; {percent(self.all_columns)} of the {self.unit} are alone by all "
                 "columns"
             )
-        named = " and ".join(self.by)
-        two = (
-            f"; by two columns of it at most {percent(self.pair)} ({named}), of {counted(self.pairs, 'pair')} looked at"
-        )
+        named, looked = " and ".join(self.by), f"{counted(self.pairs, 'pair')} looked at"
+        two = f"; by two columns of it at most {percent(self.pair)} ({named}), of {looked}"
+        if len(self.by) == 1:
+            two = f"; by one column of it {percent(self.pair)} ({named}), and by no pair more, of {looked}"
         same = f"alone by what is released as it is ({counted(self.columns, 'column')})"
         return (
             f"{same}: {percent(self.as_they_are)} of the {self.unit}{two if self.pairs else ''}; "
@@ -68,11 +69,13 @@ def singled_out(
     n = len((*same, *others)[0].codes) if same or others else 0
     together = combined((one.codes for one in same), n)
     worst = int(np.argmax(found)) if len(found) else -1
+    by = () if worst < 0 else tuple(same[place].name for place in pairs[worst])
+    single = [one.name for one in same if by and _alone(combined([one.codes], n), people) == found[worst] > 0]
     whole = max(n if people is None else len(np.unique(people)), 1)
     return SingledOut(
         _alone(together, people) / whole if same else 0.0,
         max(found, default=0) / whole,
-        () if worst < 0 else tuple(same[place].name for place in pairs[worst]),
+        tuple(single[:1]) or by,
         _alone(combined([together, *(one.codes for one in others)], n), people) / whole,
         len(same),
         len(pairs),

@@ -182,7 +182,8 @@ def risk_utility_map(
             "</circle>"
         )
     legend = "".join(
-        f'<span class="key"><i class="dot hue{hue}"></i>{_escape(name)}</span>' for name, hue in hues.items()
+        f'<span class="key"><i class="dot hue{hue}"></i>{_escape(name.replace("_", " "))}</span>'
+        for name, hue in hues.items()
     )
     figure = _svg(width, height, parts, "risk against loss")
     return _safe(f'<div class="legend">{legend}</div>{figure}')

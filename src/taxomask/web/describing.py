@@ -18,6 +18,7 @@ from ..microdata.files import open_table, split_sheet
 from ..microdata.frames import Frame
 from ..microdata.matching import by_chance
 from ..microdata.notation import tidy
+from ..microdata.numeric import ticks
 from ..microdata.schema import made_from_frame
 from ..plan import Plan
 from ..plan.draft import draft_schema
@@ -54,6 +55,7 @@ def _described(path: Path, changed: int, folder: Path, rows: int, memory: int) -
         "sheet": getattr(opened, "sheet", None),
         "sheets": list(getattr(opened, "sheets", ())),
         "above": list(getattr(opened, "above", ())),
+        "below": list(getattr(opened, "below", ())),
     }
 
 
@@ -145,8 +147,8 @@ def _column(frame: Frame, array: Any, attribute: Attribute) -> dict[str, Any]:
     facts["distinct"] = look.distinct
     numbers = _numbers(look, attribute) if attribute.kind == "continuous" else None
     if numbers is not None:
-        values, counts, days = numbers
-        shown = _day if days else number
+        values, counts, unit = numbers
+        shown = partial(_moment, unit) if unit else number
         edges = np.histogram_bin_edges(values, BINS)
         heights = np.histogram(values, edges, weights=counts)[0]
         facts["bars"] = [{"label": f"{shown(float(a), 4)} to {shown(float(b), 4)}", "count": int(height)}
@@ -158,8 +160,8 @@ def _column(frame: Frame, array: Any, attribute: Attribute) -> dict[str, Any]:
     return facts
 
 
-def _numbers(look: Frequent, attribute: Attribute) -> tuple[Any, Any, bool] | None:
-    """The numbers of a column as they are written in it, how often each stands there, and whether they are days."""
+def _numbers(look: Frequent, attribute: Attribute) -> tuple[Any, Any, str] | None:
+    """The numbers of a column as they are written in it, how often each stands there, and the unit of days or times."""
     import pyarrow as pa
 
     missing, ends = set(map(str, attribute.missing)), dict(attribute.open_ends)
@@ -167,7 +169,8 @@ def _numbers(look: Frequent, attribute: Attribute) -> tuple[Any, Any, bool] | No
     texts = tidy(pa.array(look.spellings, pa.large_string()))
     plain = texts if how is None else how.plain(texts)
     days = how is not None and how.dates
-    read = plain.cast(pa.int32()) if days else plain
+    unit = "" if how is None or not days else "s" if how.times else "D"
+    read = ticks(plain) if days else plain
     values, counts = [], []
     for text, one, count in zip(look.spellings, read.to_pylist(), look.counts.tolist(), strict=True):
         try:
@@ -177,11 +180,12 @@ def _numbers(look: Frequent, attribute: Attribute) -> tuple[Any, Any, bool] | No
         if math.isfinite(value):
             values.append(value)
             counts.append(count)
-    return (np.array(values), np.array(counts), days) if values else None
+    return (np.array(values), np.array(counts), unit) if values else None
 
 
-def _day(value: float, digits: int) -> str:
-    return str(np.datetime64(int(value), "D"))
+def _moment(unit: str, value: float, digits: int) -> str:
+    moment = np.datetime64(0, "s") + np.timedelta64(int(value) * (86_400 if unit == "D" else 1), "s")
+    return str(moment)[: 10 if unit == "D" else 16].replace("T", " ")
 
 
 def _cell(value: Any) -> str:

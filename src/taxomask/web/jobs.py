@@ -47,7 +47,7 @@ class Job:
     def summary(self) -> dict[str, Any]:
         """What a list of jobs shows."""
         done = self.result if self.state == "done" and self.task == "protect" else {}
-        kept = {name: done.get(name) for name in ("method", "headline", "plan")}
+        kept = {name: done.get(name) for name in ("headline", "plan")}
         return self.to_dict() | {"parts": None, "result": None, "ended": self.ended, **kept}
 
 

@@ -55,7 +55,6 @@ def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path
     written, seed = outcome.publication, outcome.release.audit["seed"]
     command = f"taxomask protect --plan plan.yaml --output {name} --report report.html --seed {seed}"
     return {
-        "method": str(plan.method),
         "tables": [Path(one).name for one in written.tables],
         "files": {"audit": written.audit.name, "note": written.note.name, "report": "report.html", "plan": "plan.yaml"},
         "command": command,

@@ -67,7 +67,7 @@ class Wording:
 
     def __init__(self, folders: Iterable[Path] = (), names: Iterable[str] = ()) -> None:
         self._folders = sorted({str(one) for one in folders if str(one) != "."}, key=len, reverse=True)
-        self._names = sorted(names, key=len, reverse=True)
+        self._names = tuple(names)
 
     def __call__(self, kind: str, message: str, hint: str = "", *, step: str | None = None) -> dict[str, Any]:
         """The message, what to do, the step where it is done, and the column that it is about, if it names one.
@@ -77,7 +77,8 @@ class Wording:
         ("column 'dx': order must be a list.", 'Change what is said about the columns.', 'describe', 'dx')
         """
         message = self._plain(message)
-        column = next((name for name in self._names if f"{name!r}" in message), None)
+        named = [name for name in self._names if f"{name!r}" in message]
+        column = min(named, key=lambda name: message.index(f"{name!r}"), default=None)  # the first that is named
         where = step or _STEPS.get(kind)
         if kind == "DataError" and column is None and step is None:
             where = "protect"  # such as groups that are larger than the table

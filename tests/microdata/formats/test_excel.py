@@ -116,3 +116,29 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (tmp_path / "bomb.xlsx").write_bytes(content)
         with pytest.raises(DataError, match=r"bomb\.xlsx unpacks to more than 9 MB"):
             open_table(tmp_path / "bomb.xlsx", trusted=True)  # a child would know nothing of the smaller limit
+
+
+def test_formulas_whose_values_were_not_saved_are_an_error_and_no_empty_column(tmp_path):
+    book = pytest.importorskip("openpyxl").Workbook()
+    book.active.title = "notes"
+    book.active.append(["a", "b"])
+    book.active.append([1, "=A2"])
+    stays = book.create_sheet("stays & more")
+    for row in ([None, "from", "to", "days"], [None, 3, 7, "=C2-B2"], [None, 4, 9, "=C3-B3"]):
+        stays.append(row)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(DataError, match="column 'days' holds formulas, and the file does not hold") as caught:
+        open_table(f"{tmp_path / 'a.xlsx'}#stays & more")
+    assert "save it again" in caught.value.hint
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as package:
+        parts = {name: package.read(name) for name in package.namelist()}
+    sheet = "xl/worksheets/sheet2.xml"
+    parts[sheet] = parts[sheet].replace(b"</f><v></v>", b"</f><v>4</v>").replace(b"</f><v />", b"</f><v>4</v>")
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as package:
+        for name, content in parts.items():
+            package.writestr(name, content)
+    assert open_table(f"{tmp_path / 'b.xlsx'}#stays & more").read()["days"].to_pylist() == [4, 4]
+    del book["stays & more"]
+    book["notes"]["B2"] = None
+    book.save(tmp_path / "c.xlsx")
+    assert open_table(tmp_path / "c.xlsx").read()["b"].null_count == 1  # an empty column is one

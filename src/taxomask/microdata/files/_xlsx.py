@@ -14,7 +14,7 @@ from typing import Any
 from ...errors import DataError
 from .base import Extra, texts_in, unlike
 
-__all__ = ["SHEET", "workbook_extras", "write_workbook"]
+__all__ = ["SHEET", "formulas_without_values", "workbook_extras", "write_workbook"]
 
 _ROWS, _COLUMNS, _LENGTH = 1_048_576, 16_384, 32_767  # what Excel can hold
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -102,6 +102,44 @@ def workbook_extras(path: Path) -> Iterator[Extra]:
             for piece in re.split('<[/?]?[A-Za-z:]+|[<>"]', content):
                 if piece.strip(" =/?"):
                     yield Extra(where, unescape(piece).strip(), "said")
+
+
+def formulas_without_values(path: Path, sheet: str) -> set[int]:
+    """The columns of a sheet, counted from 0, in which a formula stands whose value was not saved with it."""
+    with zipfile.ZipFile(path) as package:
+        content = package.read(_part_of(package, sheet)).decode("utf-8", "replace")
+    cells = re.finditer(
+        r'<c [^>]*?r="([A-Z]+)[0-9]+"[^>]*>\s*<f(?:/>|[\s>][^<]*(?:</f>)?)\s*(?:<v>([^<]*)</v>)?', content
+    )
+    return {_place(cell[1]) for cell in cells if not cell[2]}
+
+
+def _part_of(package: zipfile.ZipFile, sheet: str) -> str:
+    """The part of a workbook that holds a sheet."""
+    parts = {}
+    for one in re.findall(
+        "<Relationship [^>]*>", package.read("xl/_rels/workbook.xml.rels").decode("utf-8", "replace")
+    ):
+        said = dict(re.findall(r'(\w+)="([^"]*)"', one))
+        parts[said.get("Id")] = said.get("Target", "")
+    for one in re.findall(r"<(?:\w+:)?sheet [^>]*>", package.read(_BOOK).decode("utf-8", "replace")):
+        said = dict(re.findall(r'([\w:]+)="([^"]*)"', one))
+        if unescape(said.get("name", "")) == sheet:
+            target = parts.get(said.get("r:id"), "")
+            return target[1:] if target.startswith("/") else f"xl/{target}"
+    return _SHEET
+
+
+def _place(letters: str) -> int:
+    """The place of a column by its letters.
+
+    >>> _place("A"), _place("Z"), _place("AA")
+    (0, 25, 26)
+    """
+    place = 0
+    for letter in letters:
+        place = 26 * place + ord(letter) - ord("A") + 1
+    return place - 1
 
 
 def _member(name: str) -> zipfile.ZipInfo:

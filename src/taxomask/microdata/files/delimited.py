@@ -34,6 +34,7 @@ class _Delimited(Source):
         self._path = path
         head = recognise(path)
         self.dialect, self.above, self.header_row, raw = head.dialect, head.above, head.skipped + 1, head.names
+        self.below, self._end = head.below, head.end
         if 2 * sum(bool(name.strip()) for name in raw) < len(raw):
             raise DataError(f"{path}: most columns have no name.", hint="Name them in the first line.")
         self._has_rows = head.rows
@@ -142,7 +143,7 @@ class _Delimited(Source):
             yield pa.RecordBatchReader.from_batches(nothing, [])
             return
         dialect = self.dialect
-        with unpacked(self._path) as stream:
+        with unpacked(self._path, self._end) as stream:
             stream.read(len(dialect.mark))
             if dialect.codec != "utf-8":
                 stream = pa.transcoding_input_stream(stream, dialect.codec, "utf-8")
@@ -165,7 +166,7 @@ class _Delimited(Source):
 
     def _fault(self) -> DataError | None:
         """The first row that has too few or too many cells, or a quote that is not closed; looked for slowly."""
-        with unpacked(self._path) as stream:
+        with unpacked(self._path, self._end) as stream:
             stream.read(len(self.dialect.mark))
             file = io.TextIOWrapper(stream, self.dialect.codec, newline="")
             reader = csv.reader(file, delimiter=self.dialect.delimiter, strict=True)

@@ -10,21 +10,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median_low
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ...errors import DataError
+from .around import NUMBER, rows_below, top_of
 
-__all__ = ["Dialect", "Head", "names_below_titles", "recognise", "unpacked"]
+__all__ = ["Dialect", "Head", "recognise", "unpacked"]
 
 _DELIMITERS = (",", ";", "\t", "|")
 _HEAD = 262_144  # bytes of which everything but the encoding is found out
+_TAIL = 65_536  # bytes in which totals and notes below the table may stand
 _CONTROLS = re.compile(b"[\x01-\x08\x0e-\x1f\x7f]")
 _BAD = re.compile("[\udc80-\udcff]")  # a byte that is not UTF-8, as "surrogateescape" gives it
 _WIDE = re.compile("[^\x00-\x7f\udc80-\udcff]")
 _UNUSED = re.compile(b"[\x81\x8d\x8f\x90\x9d]")  # in Windows-1252
-_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
-_TITLES = 20  # rows in which titles may stand
+_FIRST = 40  # lines in which titles and the names are looked for
+_LAST = 40  # lines in which totals and notes below the table are
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Head:
-    """What a text file is before its first row.
+    """What a text file is but for its rows.
 
     Parameters
     ----------
@@ -78,9 +79,13 @@ class Head:
     names
         Those of the columns, as the file has them.
     above
-        Titles above the names, which are not looked at.
+        Titles and headings of groups above the names, which are not looked at.
     skipped
         In how many lines they stand.
+    below
+        Totals and notes below the rows, which are not looked at.
+    end
+        Where the bytes of the rows end, if something stands below them.
     paired
         Whether its quotes come in pairs.
     rows
@@ -91,40 +96,18 @@ class Head:
     names: list[str]
     above: tuple[str, ...]
     skipped: int
+    below: tuple[str, ...]
+    end: int | None
     paired: bool
     rows: bool
 
 
-def names_below_titles(rows: Sequence[Sequence[Any]]) -> int | None:
-    """The place of the row that names the columns, among the first rows of a table; None if most columns have no name.
-
-    It is the first one, or stands below titles, which fill the first cell of a row at most. Then it holds texts only,
-    and numbers stand below it, so that no record is taken for names.
-    """
-    width = median_low([len(row) for row in rows])
-    place = next((place for place, row in enumerate(rows[: _TITLES + 1]) if 2 * _filled(row) >= width), None)
-    if not place:
-        return place
-    titles, names, below = rows[:place], rows[place], rows[place + 1 : place + 1 + _TITLES]
-    sound = len(names) > 2 and all(_filled(row[1:]) == 0 for row in titles)
-    sound = sound and not any(map(_is_number, names)) and any(_is_number(cell) for row in below for cell in row)
-    return place if sound else None
-
-
-def _filled(row: Sequence[Any]) -> int:
-    return sum(cell is not None and (not isinstance(cell, str) or bool(cell.strip())) for cell in row)
-
-
-def _is_number(cell: Any) -> bool:
-    return cell is not None and (_NUMBER.fullmatch(cell.strip()) is not None if isinstance(cell, str) else True)
-
-
 def recognise(path: Path) -> Head:
-    """What a file is before its first row. The whole file is looked at for its encoding and its quotes."""
+    """What a file is but for its rows. The whole file is looked at for its encoding and its quotes."""
     with unpacked(path) as file:
         head = file.read(_HEAD)
-    encoding, paired = _encoding(path, head)
-    dialect = Dialect(encoding=encoding)
+    whole = _encoding(path, head)
+    dialect = Dialect(encoding=whole.encoding)
     final = len(head) < _HEAD
     body = head[len(dialect.mark) :]
     text = codecs.getincrementaldecoder(dialect.codec)("strict").decode(body, final)
@@ -135,10 +118,10 @@ def recognise(path: Path) -> Head:
     if text.startswith("\ufeff"):
         raise DataError(f"{path} begins with two byte order marks.", hint="Save it again as CSV in UTF-8.")
     try:
-        above, skipped, text = _without_titles(text)
+        names, above, skipped, text = _without_titles(text)
         delimiter = _delimiter(text)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        header = next(reader)
+        header = names or next(reader)
         rows = not final or next(reader, None) is not None
     except csv.Error as error:
         raise DataError(f"{path}: the first rows cannot be read: {error}.", hint="A quote may not be closed.") from None
@@ -146,12 +129,13 @@ def recognise(path: Path) -> Head:
         raise DataError(f"{path}: the first line is empty.", hint="The first line names the columns.")
     cells = list(_cells(text, delimiter))
     signs = _decimal(cells, delimiter), _quoting(cells), _line_end(text), _time_sign(cells)
-    return Head(Dialect(delimiter, encoding, *signs), header, above, skipped, paired, rows)
+    below, end = _below(whole, dialect.codec, delimiter, len(header), skipped + 1)
+    return Head(Dialect(delimiter, whole.encoding, *signs), header, above, skipped, below, end, whole.paired, rows)
 
 
 @contextmanager
-def unpacked(path: Path) -> Iterator[Any]:
-    """The bytes of a file as a pyarrow stream, unpacked if it is packed with gzip."""
+def unpacked(path: Path, end: int | None = None) -> Iterator[Any]:
+    """The bytes of a file as a pyarrow stream, unpacked if it is packed with gzip; up to an end, if one is named."""
     import pyarrow as pa
 
     with path.open("rb") as file:
@@ -159,17 +143,42 @@ def unpacked(path: Path) -> Iterator[Any]:
     try:
         # Not closed here but with its last user: Arrow may still be reading ahead in another thread, and would go on
         # to read from whatever file gets the same number next.
-        yield pa.input_stream(str(path), compression="gzip" if packed else None)
+        stream = pa.input_stream(str(path), compression="gzip" if packed else None)
+        yield stream if end is None else pa.PythonFile(_UpTo(stream, end), "r")
     except OSError as error:
         if not packed:
             raise
         raise DataError(f"{path} is not a whole gzip file: {error}.", hint="Copy or download it again.") from None
 
 
+class _UpTo(io.RawIOBase):
+    """The first bytes of a stream."""
+
+    def __init__(self, stream: Any, end: int) -> None:
+        self._stream, self._left = stream, end
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        piece: bytes = self._stream.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(piece)
+        return piece
+
+
 # --------------------------------------------------------------------------------------- encoding
 
 
-def _encoding(path: Path, head: bytes) -> tuple[str, bool]:
+class _Whole(NamedTuple):
+    """What a whole file is: its encoding, whether its quotes come in pairs, how many bytes it has, the last of them."""
+
+    encoding: str
+    paired: bool
+    size: int
+    tail: bytes
+
+
+def _encoding(path: Path, head: bytes) -> _Whole:
     for encoding in ("utf-8-sig", "utf-16-le", "utf-16-be"):
         if head.startswith(Dialect(encoding=encoding).mark):
             return _look(path, encoding)
@@ -194,19 +203,20 @@ def _is_utf8(head: bytes) -> bool:
     return True
 
 
-def _look(path: Path, encoding: str) -> tuple[str, bool]:
-    """The encoding, if the whole file is in it, and whether quotes come in pairs.
+def _look(path: Path, encoding: str) -> _Whole:
+    """The whole file, if it is in an encoding.
 
     Windows-1252 instead of UTF-8 if that is what the file is in.
 
     A file in UTF-8 with a few wrong bytes is not guessed to be in Windows-1252: it would turn every ä into Ã¤.
     """
     decoder = codecs.getincrementaldecoder(encoding)("surrogateescape" if encoding.startswith("utf-8") else "strict")
-    lines, quotes, wide, bad, unused = 1, 0, 0, 0, 0
+    lines, quotes, wide, bad, unused, size, tail = 1, 0, 0, 0, 0, 0, b""
     first: tuple[int, str] | None = None
     with unpacked(path) as file:
         while True:
             piece = file.read(1 << 20)
+            size, tail = size + len(piece), (tail + piece)[-_TAIL:]
             try:
                 text = decoder.decode(piece, not piece)
             except UnicodeDecodeError as error:
@@ -223,9 +233,9 @@ def _look(path: Path, encoding: str) -> tuple[str, bool]:
             if not piece:
                 break
     if first is None:
-        return encoding, quotes % 2 == 0
+        return _Whole(encoding, quotes % 2 == 0, size, tail)
     if encoding == "utf-8" and bad > wide and not unused:
-        return "cp1252", quotes % 2 == 0
+        return _Whole("cp1252", quotes % 2 == 0, size, tail)
     raise _wrong(path, encoding, *first)
 
 
@@ -239,21 +249,41 @@ def _wrong(path: Path, encoding: str, line: int, what: str) -> DataError:
 # --------------------------------------------------------------------------------------- marks and signs
 
 
-def _without_titles(text: str) -> tuple[tuple[str, ...], int, str]:
-    """Titles above the names of the columns, in how many lines they stand, and the text below them."""
-    lines = text.splitlines(keepends=True)[: 2 * _TITLES]
+def _without_titles(text: str) -> tuple[list[str], tuple[str, ...], int, str]:
+    """What stands above the names of the columns, in how many lines, and the text from the names on.
+
+    The names come first, where something stands above them.
+    """
+    lines = text.splitlines(keepends=True)[:_FIRST]
     whole = _rows(lines, _delimiter(text))
-    if len(lines) < 3 or (len(whole[0]) > 1 and names_below_titles(whole) == 0):
-        return (), 0, text
+    first = top_of(whole) if len(lines) > 2 else None
+    if len(lines) < 3 or (len(whole[0]) > 1 and first is not None and first.place == 0):
+        return [], (), 0, text
     for delimiter in _DELIMITERS:
         rows = _rows(lines, delimiter)
-        place = names_below_titles(rows)
-        if place:
-            widths = [len(row) for row in rows[place:]]
+        top = top_of(rows)
+        if top is not None and top.place:
+            widths = [len(row) for row in rows[top.place :]]
             if widths[1] == widths[0] and sum(width != widths[0] for width in widths) <= 1:
-                above = tuple(row[0] for row in rows[:place] if row and row[0].strip())
-                return above, place, "".join(lines[place:]) + text[sum(map(len, lines)) :]
-    return (), 0, text
+                rest = "".join(lines[top.place :]) + text[sum(map(len, lines)) :]
+                return list(top.names), top.above, top.place, rest
+    return [], (), 0, text
+
+
+def _below(whole: _Whole, codec: str, delimiter: str, width: int, top: int) -> tuple[tuple[str, ...], int | None]:
+    """What stands below the rows, and where they end; ``top`` is how many lines the names and what is above fill."""
+    lines = whole.tail.decode(codec, "replace").splitlines(keepends=True)[top if whole.size <= _TAIL else 1 :][-_LAST:]
+    if not whole.paired or not lines:  # a quoted cell may run over the end of a line
+        return (), None
+    try:
+        rows = _rows(lines, delimiter)
+    except csv.Error:
+        return (), None
+    count = rows_below(rows, width)
+    if not count:
+        return (), None
+    said = tuple(cell for row in rows[-count:] for cell in row if cell.strip())
+    return said, whole.size - len("".join(lines[-count:]).encode(codec, "replace"))
 
 
 def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -283,15 +313,19 @@ def _cells(text: str, delimiter: str) -> Iterator[str]:
 
 
 def _decimal(cells: list[str], delimiter: str) -> str:
+    """A comma, if more numbers have it than a point; amounts such as 1.234,50 € tell where nothing else does."""
     bare = [cell.strip('"') for cell in cells]
     commas = sum(bool(re.fullmatch(r"[+-]?\d+,\d+", cell)) for cell in bare)
     points = sum(bool(re.fullmatch(r"[+-]?\d+\.\d+", cell)) for cell in bare)
+    if not commas and not points:
+        commas = sum(bool(re.fullmatch(r"\D{0,5}[\d.'’\s]*\d,\d\d\D{0,5}", cell)) for cell in bare)
+        points = sum(bool(re.fullmatch(r"\D{0,5}[\d,'’\s]*\d\.\d\d\D{0,5}", cell)) for cell in bare)
     return "," if delimiter != "," and commas > points else "."
 
 
 def _quoting(cells: list[str]) -> Literal["needed", "text", "all"]:
-    words = [cell.startswith('"') for cell in cells if not _NUMBER.fullmatch(cell.strip('"'))]
-    numbers = [cell.startswith('"') for cell in cells if _NUMBER.fullmatch(cell.strip('"'))]
+    words = [cell.startswith('"') for cell in cells if not NUMBER.fullmatch(cell.strip('"'))]
+    numbers = [cell.startswith('"') for cell in cells if NUMBER.fullmatch(cell.strip('"'))]
     if words + numbers and all(words + numbers):
         return "all"
     return "text" if words and all(words) else "needed"

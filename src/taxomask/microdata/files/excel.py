@@ -12,9 +12,9 @@ from typing import Any
 
 from ..._support.spelling import listing, spell
 from ...errors import DataError, did_you_mean
-from ._xlsx import SHEET, workbook_extras, write_workbook
+from ._xlsx import SHEET, formulas_without_values, workbook_extras, write_workbook
+from .around import rows_below, top_of
 from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, named, plain
-from .dialect import names_below_titles
 from .fragile import whole
 
 __all__ = ["FORMAT", "LARGEST", "sheets_of"]
@@ -41,21 +41,31 @@ class _Excel(Source):
             raise DataError(
                 f"{path}: the sheet {self.sheet!r} is empty.", hint="Put the table there, or choose another sheet."
             )
-        place = names_below_titles([[None if cell == "" else cell for cell in row] for row in rows[:_LOOKED_AT]])
-        if place is None:
+        top = top_of(rows[:_LOOKED_AT])
+        if top is None:
             raise DataError(
                 f"{path}: most columns of sheet {self.sheet!r} have no name.",
                 hint="One row of texts names all columns; remove notes beside the table.",
             )
-        header = rows[place]
-        self.above = tuple(spell(cell) for row in rows[:place] for cell in row if cell != "")  # titles, not looked at
-        self.header_row = chosen.start[0] + place + 1  # as Excel counts
-        rows = rows[place + 1 :]
+        self.above = top.above
+        self.header_row = chosen.start[0] + top.place + 1  # as Excel counts
+        rows = rows[top.place + 1 :]
+        below = rows_below(rows[-_LOOKED_AT:], len(top.names))
+        self.below = tuple(spell(cell) for row in rows[len(rows) - below :] for cell in row if cell != "")
+        rows = rows[: len(rows) - below]
         self._path = path
         where = path if sheet is None else f"{path}#{sheet}"
-        super().__init__(where, named([spell(name) for name in header]), len(rows))
+        super().__init__(where, named(top.names), len(rows))
         with whole(path, "Excel", _AGAIN):
             self._table = _table(self.names, rows)
+            empty = [at for at, column in enumerate(self._table.columns) if column.null_count == len(rows)]
+            uncounted = formulas_without_values(path, self.sheet) if empty else set()
+        unknown = [self.names[at] for at in empty if chosen.start[1] + at in uncounted]
+        if unknown:
+            raise DataError(
+                f"{path}: column {listing(unknown)} holds formulas, and the file does not hold what they amount to.",
+                hint="Open it in Excel or LibreOffice and save it again; that computes them.",
+            )
 
     def extras(self) -> Iterator[Extra]:
         with whole(self._path, "Excel", _AGAIN):

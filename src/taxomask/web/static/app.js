@@ -61,9 +61,12 @@ export function plan(...more) {
 export function entry(attribute) {
   const only = { decimals: "continuous", notation: "continuous", open_ends: "continuous", coarsen: "continuous", order: "ordinal", taxonomy: "taxonomic", distance: "taxonomic", match: "taxonomic", normalize: "taxonomic", unmapped: "taxonomic" };
   const follows = attribute.role === "other" && attribute.follows; // it has no kind of its own then
-  const kept = (key) => (key === "follows" ? follows : follows && (key === "kind" || only[key]) ? false : !only[key] || only[key] === attribute.kind);
+  const kept = (key) => (key === "note" ? attribute.note && attribute.note !== drafted(attribute.name) : key === "follows" ? follows : follows && (key === "kind" || only[key]) ? false : !only[key] || only[key] === attribute.kind);
   return Object.fromEntries(Object.entries(attribute).filter(([key]) => kept(key)));
 }
+
+// What the draft says of a column is evidence for who decides; a plan has reasons that somebody gave.
+export const drafted = (name) => state.table.attributes.find((one) => one.name === name)?.note || "";
 
 export async function startJob(task, more = {}, extra = {}) {
   await save();
@@ -80,7 +83,7 @@ async function load(table) {
     const [found, methods] = await Promise.all([get(`/api/tables/${table}`), state.methods || get("/api/methods")]);
     state.methods = methods;
     state.table = found;
-    if (!found.choose) state.draft = { attributes: found.attributes, people: found.people, method: null, grid: null, limits: {}, format: "", accept: [], ...found.draft };
+    if (!found.choose) state.draft = { attributes: structuredClone(found.attributes), people: found.people, method: null, grid: null, limits: {}, format: "", accept: [], ...found.draft };
   }
   if (!table) state.table = state.draft = null;
 }

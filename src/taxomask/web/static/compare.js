@@ -1,7 +1,7 @@
 // Compare: many methods on one table, on a map of risk against loss; points arrive as they are measured.
 "use strict";
 import { get } from "./api.js";
-import { figure, h, say, words } from "./dom.js";
+import { called, figure, h, say, words } from "./dom.js";
 import { changed, follow, go, latest, problem, startJob, state } from "./app.js";
 import { described, fresh } from "./forms.js";
 import { watch } from "./progress.js";
@@ -93,11 +93,14 @@ export async function showMap(place, job) {
     layout.hidden = !found.points.length;
     state.draft.mapLimit = limit;
     if (!found.points.length) return;
+    const focused = map.contains(document.activeElement) ? document.activeElement.dataset.point : null; // whoever walks the map by keys stays there
     if (found.figure) map.replaceChildren(figure(found.figure));
+    map.querySelector(`[data-point="${focused}"]`)?.focus();
     if (found.best) {
-      best.replaceChildren(h("b", {}, found.best.label), h("p", {}, found.best.reason),
-        found.best.number === null ? "" : h("button", { type: "button", class: "button small primary", onclick: () => take(found.points[found.best.number]) }, "Use this one"));
-      best.classList.toggle("none", found.best.number === null);
+      const { number, label, reason } = found.best;
+      best.replaceChildren(h("b", {}, number === null ? label : called(found.points[number].method)), h("p", {}, inWords(reason, found.points)),
+        number === null ? "" : h("button", { type: "button", class: "button small primary", onclick: () => take(found.points[number]) }, "Use this one"));
+      best.classList.toggle("none", number === null);
     }
     failed.replaceChildren(...(found.failed.length ? [h("details", {}, h("summary", {}, `${found.failed.length} could not be run`), h("ul", {}, found.failed.map(([label, reason]) => h("li", {}, h("b", {}, label), `: ${reason}`))))] : []));
     for (const point of map.querySelectorAll("[data-point]")) {
@@ -106,7 +109,7 @@ export async function showMap(place, job) {
       point.addEventListener("click", choose);
       point.addEventListener("keydown", (event) => { if (["Enter", " "].includes(event.key)) { event.preventDefault(); choose(); } });
     }
-    const rows = found.points.map((one, at) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => { number = at; mark(found); chosen.scrollIntoView({ block: "nearest" }); } }, one.label)),
+    const rows = found.points.map((one, at) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => { number = at; mark(found); chosen.scrollIntoView({ block: "nearest" }); } }, called(one.method))),
       h("td", { class: "n" }, shortNumber(one.risk)), h("td", { class: "n" }, shortNumber(one.loss)), h("td", {}, one.numbers.worst_column === null ? "–" : `${one.numbers.worst_column} (${shortNumber(one.numbers.worst_loss)})`), h("td", {}, one.front ? "yes" : "")));
     list.replaceChildren(h("summary", {}, "All points as a table"), h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "All points" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "method"), h("th", { scope: "col", class: "n" }, "risk"), h("th", { scope: "col", class: "n" }, "loss"), h("th", { scope: "col" }, "worst column (its loss)"), h("th", { scope: "col" }, "on the front"))), h("tbody", {}, rows))),
@@ -117,14 +120,14 @@ export async function showMap(place, job) {
     for (const point of map.querySelectorAll("[data-point]")) point.classList.toggle("chosen", Number(point.dataset.point) === number);
     const one = found.points[number];
     if (!one) { chosen.replaceChildren(h("p", { class: "soft small" }, "Choose a point to see its numbers.")); return; }
-    chosen.replaceChildren(h("h2", {}, one.label), one.front ? h("span", { class: "badge good" }, "on the front") : "",
-      h("dl", {}, Object.entries(one.numbers).map(([name, value]) => [h("dt", {}, found.meanings[name]?.title ?? words(name), h("span", { class: "means small soft" }, found.meanings[name]?.about ?? "")), h("dd", {}, shortNumber(value))])),
+    chosen.replaceChildren(h("h2", {}, called(one.method)), one.front ? h("span", { class: "badge good" }, "on the front") : "",
+      h("dl", {}, Object.entries(one.numbers).map(([name, value]) => [h("dt", {}, found.meanings[name]?.title ?? words(name), h("span", { class: "means small soft" }, found.meanings[name]?.about ?? "")), h("dd", {}, name === "attacker" ? attacker(value) : shortNumber(value))])),
       h("button", { type: "button", class: "button small primary", onclick: () => take(one) }, "Use this one"));
   }
   function take(point) {
     state.draft.method = structuredClone(point.method);
     changed();
-    say(`${point.label} is chosen.`);
+    say(`${called(point.method)} is chosen.`);
     go("protect", state.table.id);
   }
   const last = await watch(job, progress, "Comparing", (now) => {
@@ -134,4 +137,7 @@ export async function showMap(place, job) {
   if (["done", "cancelled"].includes(last.state)) await draw();
 }
 
+// Methods that a sentence names, as people say them.
+const inWords = (text, points) => points.reduce((said, one) => said.replaceAll(one.label, called(one.method)), text);
+const attacker = (name) => state.methods.attackers.find((one) => one.name === name)?.title ?? shortNumber(name);
 const shortNumber = (value) => value === null ? "–" : typeof value === "string" ? value : Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 4 });

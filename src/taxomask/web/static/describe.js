@@ -2,7 +2,7 @@
 "use strict";
 import { post, upload } from "./api.js";
 import { choice, field, h, put, say, sparkline, thousands, unique } from "./dom.js";
-import { changed, go, problem, state } from "./app.js";
+import { changed, drafted, go, problem, state } from "./app.js";
 import { numbers, weight } from "./numbers.js";
 import { taxonomy } from "./taxonomy.js";
 
@@ -80,7 +80,8 @@ export async function describeStep(page, wanted) {
     h("h1", {}, "What are the columns?"),
     h("p", { class: "lead" }, h("b", {}, table.name), ` has ${thousands(table.rows)} rows and ${table.names.length} columns. The roles below were proposed from names and values; columns that were not recognised come first: `, h("b", {}, "decide those, and check every one of the others."),
       table.sheet && others.length ? ` This is the sheet ${table.sheet}; not looked at: ${others.join(", ")}.` : null,
-      table.above?.length ? ` Above the names of the columns stands, and is not looked at: ${shortened(table.above.join(", "), 200)}.` : null),
+      table.above?.length ? ` Above the names of the columns stands, and is not looked at: ${shortened(table.above.join(", "), 200)}.` : null,
+      table.below?.length ? ` Below the rows stands, and is no record: ${shortened(table.below.join(", "), 200)}.` : null),
     earlier(table, draft),
     h("details", { class: "roles-help" }, h("summary", {}, "What the roles mean"),
       h("dl", {}, Object.values(ROLES).map(([name, about]) => [h("dt", {}, name), h("dd", {}, about)]))),
@@ -167,17 +168,24 @@ function prepare(attribute, facts) {
 
 function details(attribute, facts, edited, redraw) {
   const parts = [];
-  const evidence = h("p", { class: "evidence small soft" }, attribute.note || "");
+  const evidence = h("p", { class: "evidence small soft" }, drafted(attribute.name));
   if (attribute.role === "identifier") return [evidence];
   parts.push(h("div", { class: "notes" }, evidence, missing(attribute, edited)));
   if (attribute.role === "other") parts.push(follows(attribute, edited, redraw));
   if (attribute.role === "other" && attribute.follows) return parts;
+  if (attribute.role === "other") parts.push(reason(attribute, edited));
   if (attribute.kind === "continuous") parts.push(numbers(attribute, edited));
   if (attribute.kind === "taxonomic") parts.push(taxonomy(attribute, edited, redraw));
   if (attribute.kind === "ordinal") parts.push(h("details", {}, h("summary", {}, `Order: ${shortened((attribute.order || []).join(" < "), 60)}`),
     field("From the lowest to the highest, one in each line", h("textarea", { rows: 6, value: (attribute.order || []).join("\n"), onchange: (event) => { attribute.order = event.target.value.split("\n").map((one) => one.trim()).filter(Boolean); edited(); } }))));
   if (["quasi_identifier", "confidential"].includes(attribute.role)) parts.push(weight(attribute, edited));
   return parts;
+}
+
+// Why a column is released as it is: it stands on the first page of the report.
+function reason(attribute, edited) {
+  const input = h("input", { type: "text", class: "sentence", maxlength: 300, value: (attribute.note || "") === drafted(attribute.name) ? "" : attribute.note || "", placeholder: "the report repeats it", "aria-label": `Why ${attribute.name} is released as it is`, oninput: () => { attribute.note = input.value.trim() || drafted(attribute.name); edited(); } });
+  return h("label", { class: "row small soft" }, "Why it may be released as it is", input);
 }
 
 function follows(attribute, edited, redraw) {

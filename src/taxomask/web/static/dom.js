@@ -19,6 +19,12 @@ let count = 0;
 export const unique = (name) => `${name}-${(count += 1)}`;
 
 export const words = (name) => { const text = name.replaceAll("_", " "); return text.length > 1 ? text[0].toUpperCase() + text.slice(1) : text; };
+// A method as people say it: "Microaggregation, k 5, algorithm refined".
+export function called(method) {
+  const said = (value) => value === true ? "yes" : value === false ? "no" : Array.isArray(value) ? value.map(said).join(" and ") : value?.name ? `(${called(value)})` : value && typeof value === "object" ? Object.entries(value).map(([key, one]) => `${key} ${said(one)}`).join(" and ") : String(value).replaceAll("_", " ");
+  const { name, ...rest } = method;
+  return [words(name), ...Object.entries(rest).filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => `${key.replaceAll("_", " ")} ${said(value)}`)].join(", ");
+}
 export const thousands = (value) => Number(value).toLocaleString("en-US");
 export const say = (text) => { document.getElementById("live").textContent = text; };
 

@@ -1,7 +1,7 @@
 // Look: how far the work is; then what it cost and what it risks.
 "use strict";
 import { get } from "./api.js";
-import { figure, h } from "./dom.js";
+import { called, figure, h } from "./dom.js";
 import { go, latest, problem, state } from "./app.js";
 import { beforeAndAfter } from "./rows.js";
 import { showMap } from "./compare.js";
@@ -37,7 +37,7 @@ function found(job) {
   const place = h("div", {});
   if (map) showMap(place, map.id).catch(() => place.replaceChildren());
   return [
-    h("p", { class: "lead" }, h("b", {}, result.method), ` on ${table.name}`, `, in ${job.seconds.toFixed(1)} s.`),
+    h("p", { class: "lead" }, h("b", {}, called(result.plan.method)), ` on ${table.name}`, `, in ${job.seconds.toFixed(1)} s.`),
     h("div", { class: "cards" }, result.cards.map((card) => h("div", { class: "panel card" }, h("b", {}, card.value), card.name, h("span", {}, card.about)))),
     h("section", { class: "card-box promises" }, h("h2", {}, holds ? "Every promise holds" : "A promise does not hold"),
       h("p", { class: "soft small" }, `Checked on the protected table, after it was written and read back. ${result.by_chance}`),

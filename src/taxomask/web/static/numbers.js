@@ -2,7 +2,7 @@
 "use strict";
 import { choice, h, unique } from "./dom.js";
 
-const WRITTEN = ["1,234.50", "1.234,50", "1 234,5", "1234,5", "1.234,50 €", "$1,234.50", "d.m.Y", "m/d/Y", "d/m/Y", "Y-m-d"];
+const WRITTEN = ["1,234.50", "1.234,50", "1 234,5", "1234,5", "1.234,50 €", "$1,234.50", "d.m.Y", "m/d/Y", "d/m/Y", "Y-m-d", "d.m.Y H:M", "d/m/Y H:M", "Y-m-d H:M:S"];
 
 export function numbers(attribute, edited) {
   const input = h("input", { type: "number", min: 0, max: 20, step: 1, value: attribute.decimals ?? "", placeholder: "original + 2", "aria-label": `Decimals of ${attribute.name}`,

@@ -35,7 +35,7 @@ export async function protectStep(page) {
 
   const limit = (name, label, help, most) => field(label, h("input", { type: "number", min: 0, max: most, step: "any", placeholder: "no limit", value: draft.limits?.[name] ?? "",
     oninput: (event) => { draft.limits = { ...draft.limits, [name]: event.target.value === "" ? null : Number(event.target.value) }; edited(); } }), help);
-  const text = (name, label, help) => field(label, h("input", { type: "text", maxlength: 500, value: draft[name] || "", oninput: (event) => { draft[name] = event.target.value.trim(); edited(); } }), help);
+  const text = (name, label, help) => field(label, h("input", { type: "text", class: "sentence", maxlength: 500, value: draft[name] || "", oninput: (event) => { draft[name] = event.target.value.trim(); edited(); } }), help);
   const run = async () => {
     try {
       await follow(async () => {

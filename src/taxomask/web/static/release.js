@@ -1,7 +1,7 @@
 // Release: the files, who each of them is for, and the same work as a command.
 "use strict";
 import { get } from "./api.js";
-import { badge, h } from "./dom.js";
+import { badge, called, h } from "./dom.js";
 import { latest, state } from "./app.js";
 
 export async function releaseStep(page, id) {
@@ -13,7 +13,7 @@ export async function releaseStep(page, id) {
     h("a", { class: kind === "public" ? "button primary" : "button", href: `/api/jobs/${job.id}/files/${encodeURIComponent(name)}`, download: name }, `Download ${name}`));
   const copied = h("span", { class: "small soft", role: "status" });
   page.append(
-    h("p", { class: "lead" }, h("b", {}, result.method), ` on ${state.table.name}. The table was written, read back and checked.`),
+    h("p", { class: "lead" }, h("b", {}, called(result.plan.method)), ` on ${state.table.name}. The table was written, read back and checked.`),
     h("ul", { class: "downloads" },
       result.tables.map((name, at) => file(name, result.tables.length > 1 ? `Protected table ${at + 1}` : "Protected table", "Rows are in a new random order.", "public")),
       file(result.files.note, "Public note", "What was done, in words: no seed, no strength of the method, no figure of the original table. Publish it with the table.", "public"),

@@ -1,7 +1,7 @@
 // Runs: what was tried on this table, and two of them side by side.
 "use strict";
 import { get } from "./api.js";
-import { h, put, words } from "./dom.js";
+import { called, h, put, words } from "./dom.js";
 import { changed, go, problem, state } from "./app.js";
 
 const NUMBERS = [["risk", "risk"], ["disclosure", "disclosure"], ["loss", "loss"], ["worst_loss", "loss of the worst column"], ["worst_column", "worst column"], ["k", "smallest class"], ["uniques", "uniques"]];
@@ -21,7 +21,7 @@ export async function runsStep(page, first, second) {
   };
   const again = (run) => { Object.assign(state.draft, { method: structuredClone(run.plan.method), limits: run.plan.limits || {} }); changed(); go("protect", table.id); };
   const pick = (run, at) => h("input", { type: "radio", name: `run-${at}`, "aria-label": `${name(runs, run.id)} as the ${at ? "second" : "first"} to compare`, disabled: run.state !== "done", checked: pair[at] === run.id, onchange: () => { pair[at] = run.id; draw(); } });
-  const rows = runs.map((run) => h("tr", {}, h("td", {}, pick(run, 0)), h("td", {}, pick(run, 1)), h("th", { scope: "row" }, h("a", { href: `#/look/${table.id}/${run.id}` }, name(runs, run.id)), h("span", { class: "means small soft" }, run.method || run.state)),
+  const rows = runs.map((run) => h("tr", {}, h("td", {}, pick(run, 0)), h("td", {}, pick(run, 1)), h("th", { scope: "row" }, h("a", { href: `#/look/${table.id}/${run.id}` }, name(runs, run.id)), h("span", { class: "means small soft" }, run.plan ? called(run.plan.method) : run.state)),
     h("td", { class: "n" }, clock(run.ended)), ["risk", "loss"].map((key) => h("td", { class: "n" }, number(run.headline?.[key]))), h("td", { class: run.error ? "said" : "" }, run.state === "done" ? "done" : run.error ? run.error.message : run.state),
     h("td", {}, run.plan ? h("button", { type: "button", class: "link small", "aria-label": `Begin again from ${name(runs, run.id)}`, onclick: () => again(run) }, "Begin again") : "")));
   page.append(
@@ -43,7 +43,7 @@ function sideBySide(one, two, names) {
   const [left, right] = [losses(a), losses(b)];
   const settings = plans(a.plan, b.plan);
   return h("section", { class: "card-box", "aria-label": "Two runs compared" }, h("h2", {}, `${names[0]} and ${names[1]}`),
-    table("Numbers of two runs", ["", ...names], [["method", a.method, b.method], ...NUMBERS.map(([key, title]) => [words(title), number(a.headline[key]), number(b.headline[key])])]),
+    table("Numbers of two runs", ["", ...names], [["Method", called(a.plan.method), called(b.plan.method)], ...NUMBERS.map(([key, title]) => [words(title), number(a.headline[key]), number(b.headline[key])])]),
     h("h3", {}, "What was set differently"), settings.length ? table("Settings that differ", ["", ...names], settings) : h("p", { class: "soft" }, "Nothing but chance: the same plan, another seed."),
     h("h3", {}, "Loss of each column"), table("Loss of each column in two runs", ["column", ...names], [...new Set([...left.keys(), ...right.keys()])].map((column) => [column, left.get(column) ?? "–", right.get(column) ?? "–"])));
 }
@@ -51,8 +51,8 @@ function sideBySide(one, two, names) {
 // Where two plans differ: what is said about each column, and everything else.
 function plans(one, two) {
   const text = (value) => value === undefined ? "–" : typeof value === "string" || typeof value === "number" ? String(value) : JSON.stringify(value).replaceAll('"', "").replace(/^[{[]|[}\]]$/g, "").replaceAll(",", ", ").replaceAll(":", ": ");
-  const found = [];
-  for (const key of new Set([...Object.keys(one), ...Object.keys(two)])) if (key !== "attributes" && text(one[key]) !== text(two[key])) found.push([words(key), text(one[key]), text(two[key])]);
+  const found = text(one.method) === text(two.method) ? [] : [["Method", called(one.method), called(two.method)]];
+  for (const key of new Set([...Object.keys(one), ...Object.keys(two)])) if (!["attributes", "method"].includes(key) && text(one[key]) !== text(two[key])) found.push([words(key), text(one[key]), text(two[key])]);
   const entries = (plan) => new Map(plan.attributes.map(({ name, note, ...rest }) => [name, rest]));
   const [left, right] = [entries(one), entries(two)];
   for (const column of new Set([...left.keys(), ...right.keys()])) {
