@@ -12,6 +12,7 @@ thread.
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any
 
@@ -29,8 +30,10 @@ from taxomask.measures.risk import ATTACKERS
 from taxomask.measures.risk.attackers import repetitions
 from taxomask.measures.side_by_side import side_by_side
 from taxomask.methods import Method
+from taxomask.microdata import read_table
 
 SIZES = (10_000, 100_000, 1_000_000)
+WHOLE = 151_551
 SWAPPED = tm.RankSwapping(p=5)
 NOISY = tm.Pipeline([tm.Pram(0.7), tm.Noise(0.5, attributes=("age", "care_days"))])
 SYNTHETIC = tm.Imputation(synthesis="full", attributes=("age", "sex", "cost"))
@@ -62,8 +65,8 @@ def _seconds(name: str, method: Method, data: tm.Microdata, times: int) -> tuple
     return value, min(seconds for _, seconds in runs), peak() - start
 
 
-def repeating(n: int) -> dict[str, Any]:
-    """The informed attacker, and how much of its time the repetitions of the method take."""
+def counted(n: int) -> list[float]:
+    """The CPU seconds of each repetition of a method on so many records, from now on."""
     spent: list[float] = []
     once = repetitions._repeated
 
@@ -73,9 +76,45 @@ def repeating(n: int) -> dict[str, Any]:
         return made
 
     repetitions._repeated = repeated
+    return spent
+
+
+def repeating(n: int) -> dict[str, Any]:
+    """The informed attacker, and how much of its time the repetitions of the method take."""
+    spent = counted(n)
     found = measured("informed", SWAPPED, n)
     repeating = sum(spent) / 2  # both runs
     return {**found, "CPU s": found["CPU s"] - repeating, "repetitions": repeating}
+
+
+def whole(method: Method) -> dict[str, Any]:
+    """An evaluation with all attackers, repetitions apart, beside one with `nearest` only."""
+    frame, schema = nhds() if os.environ.get("NHDS") else discharges(WHOLE, MIXED, ("cost", "status"))
+    tm.protect(frame.slice(0, 2_000), schema, method, seed=1).evaluate()  # the kernels are loaded
+    release = tm.protect(frame, schema, method, seed=1)
+    nearest = min(timed(lambda: release.evaluate(attackers=["nearest"]))[1] for _ in range(2))
+    spent = counted(frame.num_rows)
+    found, seconds = timed(release.evaluate)
+    informed = found.attackers.informed
+    return {
+        "records": frame.num_rows,
+        "nearest only": nearest,
+        "all": seconds,
+        "repetitions": sum(spent),
+        "ratio": (seconds - sum(spent)) / nearest,
+        "must": 4,
+        "how": None if informed is None else informed.how,
+    }
+
+
+def nhds() -> tuple[pa.Table, tm.Schema]:
+    names = ["age_years", "care_days", "n_beds", "sex", "region", "dx01", "dc_status"]
+    table = read_table(os.environ["NHDS"], names, text=names[2:]).rename_columns([*MIXED[:2], *names[2:]])
+    number, plain = {"kind": "continuous"}, {"kind": "nominal"}
+    kinds: dict[str, Any] = {"age": number, "care_days": number, "dx01": {"kind": "taxonomic", "taxonomy": "icd9cm"}}
+    roles = dict.fromkeys(MIXED, "quasi_identifier") | {"dc_status": "confidential"}
+    attributes = [tm.Attribute(name, role=role, **kinds.get(name, plain)) for name, role in roles.items()]
+    return table, tm.Schema(attributes)
 
 
 def cases() -> dict[str, Case]:
@@ -87,12 +126,14 @@ def cases() -> dict[str, Case]:
         found[f"informed, repetitions apart {n:,}"] = partial(repeating, n)
         found[f"informed, by formula {n:,}"] = partial(measured, "informed", NOISY, n)
         found[f"membership {n:,}"] = partial(measured, "membership", SYNTHETIC, n)
+    for method in (SWAPPED, NOISY, tm.Microaggregation(5)):
+        found[f"whole, {method.name}"] = partial(whole, method)
     return found
 
 
 def grown(answers: dict[str, dict[str, Any]]) -> None:
     """By which power of the number of records seconds grow, from one size to the next."""
-    for name in dict.fromkeys(one.rsplit(" ", 1)[0] for one in answers):
+    for name in dict.fromkeys(one.rsplit(" ", 1)[0] for one in answers if not one.startswith("whole")):
         seconds = [answers.get(f"{name} {n:,}", {}).get("CPU s") for n in SIZES]
         powers = {
             f"{a:,} to {b:,}": float(np.log10(y / x))

@@ -14,7 +14,16 @@ from ..sampling import TARGETS, generator, targets
 from ._in_groups import informed_on
 from .attacker import Attack, Attacker, found_with, units_of
 from .linking import Links, linked, one_to_one
-from .repetitions import LARGEST, RECORDS, SAMPLE, learnt_by_repeating, of_columns, released_again, repeated_on
+from .repetitions import (
+    LARGEST,
+    RECORDS,
+    SAMPLE,
+    Taught,
+    learnt_by_repeating,
+    of_columns,
+    released_again,
+    repeated_on,
+)
 
 __all__ = ["INFORMED"]
 
@@ -31,12 +40,19 @@ def _informed(tables: Tables, progress: Progress | None) -> Attack:
     names = chosen(*tables.both, None)
     rng, units, rows = generator(tables), units_of(tables), targets(tables, tables.released.n)
     if tables.n > ALL_AT_ONCE:
-        (evidence,), how = _evidence(tables, method, names, False, rng, progress)
-        return found_with(tables, rows, linked(evidence, rows, units, rng, near=1).chances, f"{how} {LIKELIEST}.")
-    (evidence, rehearsal), how = _evidence(tables, method, names, True, rng, progress)
-    both = [linked(one, rows, units, rng) for one in (evidence, rehearsal)]
-    way = max(WAYS, key=lambda one: found_with(tables, rows, one(both[1], units, rows, rng), "").share.value)
-    return found_with(tables, rows, way(both[0], units, rows, rng), f"{how} {WAYS[way]}{CHOSEN}")
+        (one,) = _evidence(tables, method, names, False, rng, progress)[:1]
+        return found_with(
+            tables, rows, linked(one.evidence[0], rows, units, rng, near=1).chances, f"{one.how} {LIKELIEST}."
+        )
+    known = _evidence(tables, method, names, True, rng, progress)
+    ways = [(one, way) for one in known for way in WAYS]
+    rehearsed = [linked(one.evidence[1], rows, units, rng) for one in known]
+    shares = [
+        found_with(tables, rows, way(links, units, rows, rng), "").share.value for links in rehearsed for way in WAYS
+    ]
+    best, way = ways[int(np.argmax(shares))]
+    links = linked(best.evidence[0], rows, units, rng)
+    return found_with(tables, rows, way(links, units, rows, rng), f"{best.how} {WAYS[way]}{CHOSEN.format(len(ways))}")
 
 
 def _likeliest(links: Links, units: Whole, rows: Whole, rng: np.random.Generator) -> Float:
@@ -45,7 +61,7 @@ def _likeliest(links: Links, units: Whole, rows: Whole, rng: np.random.Generator
 
 LIKELIEST = "Each record with the likeliest"
 WAYS = {_likeliest: LIKELIEST, one_to_one: "All records at once, one to one"}
-CHOSEN = ": of two ways the one that found more in a further repetition, from which nothing was learnt."
+CHOSEN = ": of {} ways the one that found more in a further repetition, from which nothing was learnt."
 
 
 def _evidence(
@@ -55,8 +71,8 @@ def _evidence(
     rehearsed: bool,
     rng: np.random.Generator,
     progress: Progress | None,
-) -> tuple[list[list[Evidence]], str]:
-    """What the quasi-identifiers tell: by the formula of the method, or by what its repetitions teach.
+) -> list[Taught]:
+    """What the quasi-identifiers tell: by the formula of the method, or by what its repetitions teach, in some ways.
 
     Of the release, and of one that the intruder makes to rehearse on: nothing is learnt from either.
     """
@@ -68,7 +84,7 @@ def _evidence(
         releases.append(releases[0] | released_again(known or method, original, protected, rng.spawn(1)[0]))
     versions = {name: in_one_numbering(tables.columns[name][0], *(one[name] for one in releases)) for name in names}
     kept = [name for name in names if name not in protected and same_values(*tables.columns[name])]
-    found: list[list[Evidence]] = [
+    same: list[list[Evidence]] = [
         [unchanged(versions[name][0], versions[name][place]) for name in kept] for place, _ in enumerate(releases, 1)
     ]
     here, *there = (
@@ -77,14 +93,13 @@ def _evidence(
     )
     formulas = [None if known is None else known.likelihood(here, one) for one in there]
     if None not in formulas:
-        return [
-            [*same, *(more or ())] for same, more in zip(found, formulas, strict=True)
-        ], "By the formula of the method."
-    rows = repeated_on(tables)
-    some = None if len(rows) == original.n else original.take(rows)
-    of_protected = {name: versions[name] for name in protected}
-    learnt, how = learnt_by_repeating(method, original, some, of_protected, rng, progress)
-    return [[*same, *(one[place] for one in learnt)] for place, same in enumerate(found)], how
+        known_all = [Taught([list(more or ()) for more in formulas], "By the formula of the method.")]
+    else:
+        rows = repeated_on(tables)
+        some = None if len(rows) == original.n else original.take(rows)
+        of_protected = {name: versions[name] for name in protected}
+        known_all = learnt_by_repeating(method, original, some, of_protected, rng, progress)
+    return [Taught([a + b for a, b in zip(same, one.evidence, strict=True)], one.how) for one in known_all]
 
 
 def _informed_on(engine: Engine, tables: Tables) -> Attack:

@@ -5,7 +5,7 @@ As often as that teaches something, up to a budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,11 +21,12 @@ from ...measure import Tables
 from ...side_by_side import same_values
 from ..inputs import in_one_numbering
 from ..sampling import targets
-from .learned import Learned, learned
+from .jointly import learned_jointly, moving_together
+from .learned import EACH, Learned, learned
 
 __all__ = [
-    "LARGEST", "RECORDS", "SAMPLE", "Repeated", "learnt_by_repeating", "of_columns", "released_again", "repeated_on",
-    "repetitions", "repetitions_of",
+    "LARGEST", "RECORDS", "SAMPLE", "Repeated", "Taught", "learnt_by_repeating", "of_columns", "released_again",
+    "repeated_on", "repetitions", "repetitions_of",
 ]  # fmt: skip
 
 REPETITIONS, RECORDS = 50, 50_000  # at first: of the method, and records that are masked in all of them together
@@ -36,6 +37,7 @@ SEARCHES, STEPS = 12, 150  # repetitions of a method that searches for long, and
 LARGEST = 1_000_000  # records up to which a method is repeated on all of them
 SAMPLE = 100_000  # beyond, on so many, drawn at random
 LONG = 4  # repetitions of one whose search cannot be shortened
+TOGETHER = " The numbers of a record are taken together."
 
 Columns = dict[str, Column]
 
@@ -50,6 +52,14 @@ def repetitions_of(n: int) -> tuple[int, int]:
     return first, most
 
 
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """The evidence of repetitions about each release, and how it was come by, in words."""
+
+    evidence: list[list[Evidence]]
+    how: str
+
+
 def learnt_by_repeating(
     method: Method,
     data: Microdata,
@@ -57,13 +67,27 @@ def learnt_by_repeating(
     columns: Mapping[str, Sequence[Column]],
     rng: np.random.Generator,
     progress: Progress | None,
-) -> tuple[list[tuple[Evidence, ...]], str]:
-    """What repetitions on a table, or on some of its records, teach about columns in each release; and how.
+) -> list[Taught]:
+    """What repetitions on a table, or on some of its records, teach about columns in each release.
 
-    ``columns`` are the original ones, each with what it is in one or more releases.
+    ``columns`` are the original ones, each with what it is in one or more releases. Of each column by itself and, if
+    there are numbers that may move together, of these together.
     """
-    _, found, how = _as_often_as_it_teaches(method, data, some, columns, rng, progress)
-    return [one.evidence for one in found], how
+    made, found, how = _as_often_as_it_teaches(method, data, some, columns, rng, progress)
+    each = {name: one.evidence for name, one in zip(columns, found, strict=True)}
+    taught = [Taught(_of_releases(each.values()), how)]
+    names = moving_together(columns, made) if some is None and data.n <= EACH else []
+    if names:
+        others = _of_releases(one for name, one in each.items() if name not in names)
+        together = learned_jointly(columns, made, names)
+        taught.append(
+            Taught([a + b for a, b in zip(together, others or [[]] * len(together), strict=True)], how + TOGETHER)
+        )
+    return taught
+
+
+def _of_releases(each: Iterable[tuple[Evidence, ...]]) -> list[list[Evidence]]:
+    return [list(one) for one in zip(*each, strict=True)]
 
 
 def released_again(method: Method, data: Microdata, names: Sequence[str], rng: np.random.Generator) -> Columns:
