@@ -17,7 +17,16 @@ from .meanings import meaning
 from .numeric import read_numbers
 from .schema import Schema
 
-__all__ = ["NOBODY", "Owners", "by_owner", "class_owners", "in_order_of_appearance", "largest_share", "row_shares"]
+__all__ = [
+    "NOBODY",
+    "Owners",
+    "by_owner",
+    "class_owners",
+    "in_order_of_appearance",
+    "largest_share",
+    "meanings",
+    "row_shares",
+]
 
 Int = NDArray[np.int64]
 
@@ -139,7 +148,7 @@ def _names(frame: Frame, attribute: Attribute, rows: Int) -> Int:
     import pyarrow.compute as pc
 
     distinct = frame.distinct(attribute.name)
-    codes, dictionary = encode(_meanings(distinct))
+    codes, dictionary = encode(meanings(distinct))
     absent = pa.array([meaning(marker) for marker in attribute.missing], pa.large_string())
     missing = pc.is_in(dictionary, absent).to_numpy(zero_copy_only=False)
     number = np.append(np.where(missing[codes], -1, codes), -1)  # the last one for rows without a value
@@ -147,8 +156,8 @@ def _names(frame: Frame, attribute: Attribute, rows: Int) -> Int:
     return found
 
 
-def _meanings(distinct: Distinct) -> Any:
-    """What each distinct value says, however it is written."""
+def meanings(distinct: Distinct) -> Any:
+    """What each distinct value says, however it is written, as pyarrow; see `meaning`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
