@@ -22,7 +22,7 @@ from taxomask.methods._by_value import different_on
 from taxomask.methods._joint_moments import Joint
 from taxomask.methods._parts import Parts
 from taxomask.methods.base import Method
-from taxomask.methods.promises import KAnonymity, LDiversity
+from taxomask.methods.promises import KAnonymity, LDiversity, TCloseness
 from taxomask.methods.reverse_mapping import _mixed_on
 from taxomask.methods.rounding import _up_or_down_on
 from taxomask.microdata import Attribute, ContinuousColumn, Microdata, Schema
@@ -198,6 +198,25 @@ def test_k_of_people_and_l_are_counted_in_parts(local: Threads, tmp_path: Path) 
                 assert promise.check_on(engine, data, frame, Masked(data)) == expected
                 seen.add((type(promise), expected.holds))
     assert len(seen) == 4
+
+
+def test_t_is_measured_in_parts(local: Threads, parquet: Path, tmp_path: Path) -> None:
+    """Of every kind of column."""
+    codes = Attribute("dx", role="confidential", kind="taxonomic", taxonomy="icd9cm", unmapped="as_missing")
+    schema = Schema([one if name != "dx" else codes for name, one in SCHEMA.items() if name != "remark"])
+    table = read_table(parquet).select(list(schema))
+    original, found = Microdata.from_frame(table, schema), set()
+    with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        engine = Files(local, scratch)
+        data = read_coded(str(parquet), schema, engine)
+        for confidential in ("job", "pay", "grade", "dx", "weight"):
+            for columns in (("sex",), ("sex", "region"), ("age", "region")):
+                for t in (0.2, 0.9):
+                    promise = TCloseness(t, confidential, columns)
+                    expected = promise.check(original, Frame(table), Masked(original))
+                    assert promise.check_on(engine, data, Frame(table), Masked(data)) == expected
+                    found.add(expected.holds)
+    assert found == {True, False}
 
 
 # --------------------------------------------------------------------------------------- room

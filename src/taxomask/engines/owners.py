@@ -121,9 +121,9 @@ def _from_first(engine: Engine, keys: Whole, values: Whole) -> Whole:
     carried: tuple[int, int] | None = None
     own: list[int | None] = []
     for key_first, key_last, value in engine.map(_ends, engine.cut([keys, values]), _WHAT):
-        own.append(None if carried is None or carried[0] != key_first else carried[1])
-        single = key_first == key_last and own[-1] is not None
-        carried = (key_last, own[-1] if single else value)
+        before = None if carried is None or carried[0] != key_first else carried[1]
+        own.append(before)
+        carried = (key_last, value if before is None or key_first != key_last else before)
     found: Whole = engine.each(_spread, [keys, values], what=_WHAT, own=own)
     return found
 
