@@ -26,7 +26,7 @@ from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
 __all__ = [
-    "CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "alike_by_chance", "alike_of_sizes", "l_diversity",
+    "CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "alike_by_chance", "alike_of_sizes", "emptied", "l_diversity",
     "t_closeness", "value_counts_on",
 ]  # fmt: skip
 
@@ -211,7 +211,7 @@ def _one_on(engine: Engine, column: Column, classes: ByClass, people: list[Whole
     once, parts = classes.each(_of_classes, [brought, *people], what="counting values of classes")
     found = reduce(_Found.with_, parts)
     n, sizes, least = int(found.sizes @ found.counts), found.sizes, int(found.sizes[0])
-    counted = engine.each(_emptied, [brought, once], what="counting values") if people else column
+    counted = engine.each(emptied, [brought, once], what="counting values") if people else column
     values, times = value_counts_on(engine, counted, n)
     often = values >= least
     chance = alike_of_sizes(n, np.repeat(values[often], times[often]), sizes, found.counts)
@@ -235,7 +235,7 @@ def _of_classes(keys: Whole, column: Column, people: Whole | None = None) -> tup
     return once, _Found(int(different.min()), float(entropy.min()), one, *np.unique(sizes, return_counts=True))
 
 
-def _emptied(column: Column, kept: NDArray[np.bool_]) -> Column:
+def emptied(column: Column, kept: NDArray[np.bool_]) -> Column:
     """The column without the values of records that do not count."""
     gone = np.nan if column.cells.dtype.kind == "f" else -1
     return column.with_cells(np.where(kept, column.cells, gone).astype(column.cells.dtype))
