@@ -110,16 +110,21 @@ def test_every_engine_says_the_same(
         monkeypatch.setattr(long_leaks, "_LEAST_SAMPLE", sample)
     rest, found = RESTS[name]
     rows = table(rest)
-    pq.write_table(rows, tmp_path / "in.parquet")
     method = tm.Microaggregation(3, block_size=40)
     message = stopped(rows, SCHEMA, method)
     assert (message is None) == (found is None)
     if found is not None:
         assert found in str(message)
-    with Threads(1) as workers, Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+    check_from_files(tmp_path, rows, SCHEMA, method)
+
+
+def check_from_files(folder: Path, rows: pa.Table, schema: tm.Schema, method: Any) -> None:
+    """The checks of a release from files are those of the same in memory."""
+    pq.write_table(rows, folder / "in.parquet")
+    with Threads(1) as workers, Scratch.temporary(folder / "taxomask", large=1) as scratch:
         engine = Files(workers, scratch)
-        release = protect_on(engine, read_coded(str(tmp_path / "in.parquet"), SCHEMA, engine), method, seed=1)
-        expected = protect_on(Memory(), release.original.of(rows, SCHEMA), method, seed=1)
+        release = protect_on(engine, read_coded(str(folder / "in.parquet"), schema, engine), method, seed=1)
+        expected = protect_on(Memory(), release.original.of(rows, schema), method, seed=1)
         lazy = Frame.lazy(expected.data.column_names, N, _Rows(expected.data), typed=True)
         assert release.check(lazy).checks == expected.check(Frame(expected.data)).checks
 
@@ -218,13 +223,7 @@ def test_what_tells_an_identifier_of_people_is_found_in_chunks(
     monkeypatch.setattr(Engine, "chunk", CHUNK)
     found = said()
     assert (found is None) == (whole is None)
-    pq.write_table(rows, tmp_path / "in.parquet")
-    with Threads(1) as workers, Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
-        engine = Files(workers, scratch)
-        release = protect_on(engine, read_coded(str(tmp_path / "in.parquet"), schema, engine), method, seed=1)
-        expected = protect_on(Memory(), release.original.of(rows, schema), method, seed=1)
-        lazy = Frame.lazy(expected.data.column_names, N, _Rows(expected.data), typed=True)
-        assert release.check(lazy).checks == expected.check(Frame(expected.data)).checks
+    check_from_files(tmp_path, rows, schema, method)
 
 
 # --------------------------------------------------------------------------------------- values
