@@ -22,9 +22,13 @@ from taxomask.methods._by_value import different_on
 from taxomask.methods._joint_moments import Joint
 from taxomask.methods._parts import Parts
 from taxomask.methods.base import Method
-from taxomask.methods.promises import KAnonymity, LDiversity
+from taxomask.methods.multiplicative_noise import KeptSigns
+from taxomask.methods.pram import OnlySeen
+from taxomask.methods.promises import KAnonymity, LDiversity, TCloseness
+from taxomask.methods.recoding import AboveLevel
 from taxomask.methods.reverse_mapping import _mixed_on
 from taxomask.methods.rounding import _up_or_down_on
+from taxomask.methods.top_bottom_coding import Bounds
 from taxomask.microdata import Attribute, ContinuousColumn, Microdata, Schema
 from taxomask.microdata.files import read_table
 from taxomask.microdata.frames import Frame
@@ -49,6 +53,8 @@ LONG: dict[str, Method] = {
     "suppression, in order": tm.Suppression(3, importance=("sex", "region", "grade", "age")),
     "rank swapping 3": tm.RankSwapping(k=4, algorithm=3, block_size=60),
     "reverse mapping of suppression": tm.ReverseMapping(tm.Suppression(2, importance=("sex", "age"))),
+    "pipeline": tm.Pipeline([tm.Recoding({"dx": 3}), tm.MultiplicativeNoise(0.1, attributes=("income", "weight"))]),
+    "PRAM": tm.Pram(attributes=("sex", "grade")),
     "imputation": tm.Imputation(attributes=("age", "dx"), given=("sex", "grade"), copies=2),
     "full synthesis": tm.Imputation(synthesis="full", copies=2),
 }
@@ -198,6 +204,66 @@ def test_k_of_people_and_l_are_counted_in_parts(local: Threads, tmp_path: Path) 
                 assert promise.check_on(engine, data, frame, Masked(data)) == expected
                 seen.add((type(promise), expected.holds))
     assert len(seen) == 4
+
+
+def test_promises_of_single_columns_are_checked_in_chunks(local: Threads, tmp_path: Path) -> None:
+    """Kept and broken, by one cell of the last chunk."""
+    rng = np.random.default_rng(2)
+    codes = ["250.00", "401.9", "250.01", "410", None]
+    table = pa.table(
+        {
+            "pay": rng.integers(-3, 4, 200).astype(float),
+            "job": rng.choice(["clerk", "nurse"], 200).tolist(),
+            "dx": [codes[place] for place in rng.integers(0, 5, 200)],
+        }
+    )
+    schema = Schema(
+        [
+            Attribute("pay", role="quasi_identifier", kind="continuous"),
+            Attribute("job", role="quasi_identifier", kind="nominal"),
+            Attribute("dx", role="quasi_identifier", kind="taxonomic", taxonomy="icd9cm", normalize=["dots"]),
+        ]
+    )
+
+    def last(name: str, value: object) -> pa.Table:
+        cells = [*table[name].to_pylist()[:-1], value]
+        return table.set_column(table.column_names.index(name), name, pa.array(cells, table[name].type))
+
+    promises = [KeptSigns(("pay",)), Bounds("pay", -3, 3), OnlySeen(("job", "dx")), AboveLevel("dx", 10)]
+    original, seen = Microdata.from_frame(table, schema), set()
+    pq.write_table(table, tmp_path / "in.parquet")
+    with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        engine = Files(local, scratch)
+        data = read_coded(str(tmp_path / "in.parquet"), schema, engine)
+        for released in (table, last("pay", 9.0), last("pay", -table["pay"][-1].as_py() or 1.0), last("job", "smith")):
+            for promise in promises:
+                expected = promise.check(original, Frame(released), Masked(original))
+                assert promise.check_on(engine, data, Frame(released), Masked(data)) == expected
+                seen.add((type(promise), expected.holds))
+        promise = AboveLevel("dx", 2)
+        expected = promise.check(original, Frame(table), Masked(original))
+        assert promise.check_on(engine, data, Frame(table), Masked(data)) == expected
+        seen.add((AboveLevel, expected.holds))
+    assert len(seen) == 8
+
+
+def test_t_is_measured_in_parts(local: Threads, parquet: Path, tmp_path: Path) -> None:
+    """Of every kind of column."""
+    codes = Attribute("dx", role="confidential", kind="taxonomic", taxonomy="icd9cm", unmapped="as_missing")
+    schema = SCHEMA.of([codes if one.name == "dx" else one for one in SCHEMA.values()])
+    table = read_table(parquet)
+    original, found = Microdata.from_frame(table, schema), set()
+    with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        engine = Files(local, scratch)
+        data = read_coded(str(parquet), schema, engine)
+        for confidential in ("job", "pay", "grade", "dx", "weight"):
+            for columns in (("sex",), ("sex", "region"), ("age", "region")):
+                for t in (0.2, 0.9):
+                    promise = TCloseness(t, confidential, columns)
+                    expected = promise.check(original, Frame(table), Masked(original))
+                    assert promise.check_on(engine, data, Frame(table), Masked(data)) == expected
+                    found.add(expected.holds)
+    assert found == {True, False}
 
 
 # --------------------------------------------------------------------------------------- room

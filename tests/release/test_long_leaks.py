@@ -15,7 +15,7 @@ from release.planted import clean, with_leak
 from taxomask.engines import Engine, Files, Memory, Scratch, Threads, read_coded
 from taxomask.microdata.distinct import Distinct
 from taxomask.microdata.frames import Frame
-from taxomask.release import long_leaks, protect_on
+from taxomask.release import long_alone, long_leaks, protect_on
 from taxomask.release.leaks import Terms
 from taxomask.release.values import Kept, numbers_of, text_numbers
 
@@ -110,16 +110,21 @@ def test_every_engine_says_the_same(
         monkeypatch.setattr(long_leaks, "_LEAST_SAMPLE", sample)
     rest, found = RESTS[name]
     rows = table(rest)
-    pq.write_table(rows, tmp_path / "in.parquet")
     method = tm.Microaggregation(3, block_size=40)
     message = stopped(rows, SCHEMA, method)
     assert (message is None) == (found is None)
     if found is not None:
         assert found in str(message)
-    with Threads(1) as workers, Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+    check_from_files(tmp_path, rows, SCHEMA, method)
+
+
+def check_from_files(folder: Path, rows: pa.Table, schema: tm.Schema, method: Any) -> None:
+    """The checks of a release from files are those of the same in memory."""
+    pq.write_table(rows, folder / "in.parquet")
+    with Threads(1) as workers, Scratch.temporary(folder / "taxomask", large=1) as scratch:
         engine = Files(workers, scratch)
-        release = protect_on(engine, read_coded(str(tmp_path / "in.parquet"), SCHEMA, engine), method, seed=1)
-        expected = protect_on(Memory(), release.original.of(rows, SCHEMA), method, seed=1)
+        release = protect_on(engine, read_coded(str(folder / "in.parquet"), schema, engine), method, seed=1)
+        expected = protect_on(Memory(), release.original.of(rows, schema), method, seed=1)
         lazy = Frame.lazy(expected.data.column_names, N, _Rows(expected.data), typed=True)
         assert release.check(lazy).checks == expected.check(Frame(expected.data)).checks
 
@@ -168,6 +173,57 @@ def test_who_is_alone_is_counted_for_sure_where_there_is_a_limit(
         checks = {one.promise: one for one in release.check(Frame(release.data)).checks}
         (one,) = [check for promise, check in checks.items() if "are alone by the columns" in promise]
         assert one.holds == holds, one
+
+
+def visits(rest: list[Any]) -> tuple[pa.Table, tm.Schema]:
+    """The same of people of one to many records, some of whom name nobody."""
+    who = np.minimum(np.random.default_rng(7).geometric(0.02, N), 120)
+    rows = table(rest)
+    names = pa.array([None if one == 5 else f"P{one}" for one in who.tolist()])
+    place = rows.column_names.index("name")
+    rows = rows.set_column(place, "name", names)
+    return rows, SCHEMA.of(SCHEMA.values(), person="name")
+
+
+@pytest.mark.parametrize("least", [None, 120])
+def test_people_who_are_alone_are_counted_in_chunks(monkeypatch: pytest.MonkeyPatch, least: int | None) -> None:
+    rows, schema = visits([place // 2 if place < 400 else place for place in range(N)])
+    method = tm.Microaggregation(3)
+    whole = {one.promise: one.found for one in tm.protect(rows, schema, method, seed=1).promise}
+    monkeypatch.setattr(Engine, "chunk", CHUNK)
+    if least is not None:
+        monkeypatch.setattr(long_alone, "_LEAST", least)
+    found = {one.promise: one.found for one in tm.protect(rows, schema, method, seed=1).promise}
+    if least is None:
+        assert found["who stands alone"] == whole["who stands alone"]
+    else:
+        assert found["who stands alone"].startswith("about, by one of 4 people: alone by")
+    data = tm.Microdata.from_frame(rows, schema)
+    assert data.units is not None
+    alone = len({who for who, value in zip(data.units.tolist(), rows["rest"].to_pylist(), strict=True) if value >= 400})
+    for limit, holds in ((1.0, True), (alone / 2 / len(set(data.units.tolist())), False)):
+        release = protect_on(Memory(), data, method, seed=1, terms=Terms(singled_out=limit))
+        (one,) = [
+            check for check in release.check(Frame(release.data)).checks if "are alone by the columns" in check.promise
+        ]
+        assert one.holds == holds, one
+
+
+@pytest.mark.parametrize("name", RESTS)
+def test_what_tells_an_identifier_of_people_is_found_in_chunks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    rows, schema = visits(RESTS[name][0])
+    method = tm.Microaggregation(3, block_size=40)
+
+    def said() -> str | None:
+        return stopped(rows, schema, method)
+
+    whole = said()
+    monkeypatch.setattr(Engine, "chunk", CHUNK)
+    found = said()
+    assert (found is None) == (whole is None)
+    check_from_files(tmp_path, rows, schema, method)
 
 
 # --------------------------------------------------------------------------------------- values

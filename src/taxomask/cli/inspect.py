@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -58,6 +58,7 @@ def inspect(
     from ..microdata.files import is_address, open_table
     from ..plan import Plan
     from ..plan.draft import draft_plan, draft_schema
+    from ..plan.first_look import FirstLook
 
     data = data if sheet is None else f"{data}#{sheet}"
     if plan is not None:
@@ -69,26 +70,25 @@ def inspect(
     if output is not None:
         check_free(output, force=force)
     source = open_table(data, text=True)
-    table: Any = source if source.columnar else source.read()
+    look = FirstLook(source)
     beside = None if is_address(data) else Path(data)
     people = {"person": person, "household": household}
-    schema = draft_schema(table, beside=beside, roles=_roles(role or []), people=people, source=source)
+    schema = draft_schema(look, beside=beside, roles=_roles(role or []), people=people, source=source)
     sample = {"sampling_weight": sampling_weight, "population_size": population_size}
     schema = schema.of(schema.values(), **{key: value for key, value in sample.items() if value is not None})
-    rows: Any = source.n if source.columnar else table.num_rows
     if output is not None:
         write_text(output, draft_plan(schema, data, output.parent))
     if json and risk:
-        return show_risk(source.where, _coded(source.read(), schema), quiet=quiet, json=True)
+        return show_risk(source.where, _coded(source, schema), quiet=quiet, json=True)
     if json:
-        return print_private_json({"rows": rows, "undecided": list(schema.undecided), **schema.to_dict()})
+        return print_private_json({"rows": look.n, "undecided": list(schema.undecided), **schema.to_dict()})
     if quiet:
         return None
-    _print_columns(source, rows, schema)
+    _print_columns(source, look.n, schema)
     _print_units(schema, people)
     _print_decisions(schema)
     if risk:
-        show_risk(source.where, _coded(source.read(), schema), quiet=quiet, json=False)
+        show_risk(source.where, _coded(source, schema), quiet=quiet, json=False)
     _print_next(data, output, schema)
     return None
 
@@ -165,7 +165,7 @@ def _of_plan(data: str, plan: Plan) -> tuple[str, Microdata]:
         return source.where, Microdata.from_frame(table, plan.attributes)
 
 
-def _coded(table: Any, schema: Schema) -> Microdata:
+def _coded(source: Source, schema: Schema) -> Microdata:
     """The quasi-identifiers of a draft, as far as they can be coded without decisions."""
     from ..microdata import Microdata, Role
 
@@ -177,7 +177,7 @@ def _coded(table: Any, schema: Schema) -> Microdata:
         )
     named = [one for one in schema.values() if one.name in (schema.person, schema.household, schema.sampling_weight)]
     every = [*wanted, *(one for one in named if one not in wanted)]
-    return Microdata.from_frame(table.select([one.name for one in every]), schema.of(every))
+    return Microdata.from_frame(source.read([one.name for one in every]), schema.of(every))
 
 
 def _roles(given: list[str]) -> dict[str, str]:

@@ -19,10 +19,10 @@ from ..microdata import Column, Microdata, Role, Schema
 from ..microdata.files import Folder, Source, in_types, is_address, open_table, write_table
 from ..microdata.frames import Frame
 from ..microdata.microdata import after_drop, check_described
-from ..microdata.people import Owners
 from ..microdata.schema import made_from_frame
 from .coding import coded_on
 from .files import Files
+from .owners import owners_on
 from .scratch import Scratch
 
 __all__ = ["read_coded"]
@@ -80,7 +80,7 @@ def read_coded(
     if dropped:
         columns = engine.map(_without_dropped, [(column, rows) for column in columns], "dropping records")
     names = [one.name for one in described]
-    owners = engine.run(Owners.of, given.frame(source), schema, rows, what="telling people apart")
+    owners = owners_on(engine, given.frame(source), schema, rows)
     return Microdata(
         schema,
         dict(zip(names, columns, strict=True)),

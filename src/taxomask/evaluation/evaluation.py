@@ -369,6 +369,8 @@ def check_analyses(analyses: Iterable[Analysis], schema: Schema, data: Microdata
 
 
 def _analysed(engine: Engine, tables: Tables, analyses: tuple[Analysis, ...]) -> dict[str, Analysed]:
+    if is_long(engine, tables):
+        return {one.name: one.compare(tables, engine) for one in analyses}
     found = engine.map(_compared, [(one, tables) for one in analyses], "analysing")
     return {one.name: each for one, each in zip(analyses, found, strict=True)}
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import add
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,10 +12,10 @@ from numpy.typing import NDArray
 from .._support.parameters import Slider
 from ..engines import Engine, Memory
 from ..errors import SchemaError
-from ..microdata import ContinuousColumn, Kind, Microdata
+from ..microdata import Column, ContinuousColumn, Kind, Microdata
 from ..microdata.frames import Frame
 from ._attributes import treatable
-from ._kept import MissingStays, released_column
+from ._kept import MissingStays, released_column, released_on
 from .base import Check, Limits, Masked, Method, Progress, Promise, own_generators
 from .likelihood import CodeEvidence, Evidence, Likelihood, NumberEvidence, grid, same_presence
 
@@ -164,11 +165,25 @@ class KeptSigns(Promise):
         return low, np.where(sign < 0, -least, np.where(sign > 0, np.inf, 0.0))
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        changed = 0
-        for name in self.attributes:
-            before, after = original.columns[name].numbers(), released_column(released, original, name).numbers()
-            both = ~np.isnan(before) & ~np.isnan(after)
-            changed += int((np.sign(before[both]) != np.sign(after[both])).sum())
+        columns = [(original.columns[name], released_column(released, original, name)) for name in self.attributes]
+        return self._checked(sum(_other_sign(*both) for both in columns))
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        if released.n != original.n:
+            return super().check_on(engine, original, released, masked)
+        columns = [(original.columns[name], released_on(engine, released, original, name)) for name in self.attributes]
+        return self._checked(sum(engine.fold(_other_sign, add, both, what="checking") for both in columns))
+
+    def _checked(self, changed: int) -> Check:
         return Check(
             f"every number of {', '.join(self.attributes)} keeps its sign", changed == 0, f"{changed:,} do not"
         )
+
+
+def _other_sign(before: Column, after: Column) -> int:
+    """How many numbers have another sign than before."""
+    first, second = before.numbers(), after.numbers()
+    both = ~np.isnan(first) & ~np.isnan(second)
+    return int((np.sign(first[both]) != np.sign(second[both])).sum())

@@ -163,9 +163,20 @@ class _OfStep(Promise):
         return tuple(masked.data.columns)  # each step has rounded what it made
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        step, made = self._made(masked)
+        return self._checked(step, [promise.check(step.before, released, made) for promise in step.claims])
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        step, made = self._made(masked)
+        return self._checked(step, [one.check_on(engine, step.before, released, made) for one in step.claims])
+
+    def _made(self, masked: Masked) -> tuple[_Step, Masked]:
         step = self._step(masked)
-        made = replace(step.masked, data=masked.data) if step.last else step.masked  # one of several copies, perhaps
-        checks = [promise.check(step.before, released, made) for promise in step.claims]
+        return step, replace(step.masked, data=masked.data) if step.last else step.masked  # one of several copies
+
+    def _checked(self, step: _Step, checks: list[Check]) -> Check:
         if not checks:
             return Check(f"{step.title}: nothing", True, "no promise to check")
         return Check(

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from .._support.parameters import Slider
 from ..engines import Engine, Memory
 from ..errors import DataError
-from ..microdata import CategoricalColumn, Kind, Microdata, TaxonomicColumn
+from ..microdata import CategoricalColumn, Column, Kind, Microdata, TaxonomicColumn
 from ..microdata.alike import alike
 from ..microdata.frames import Frame
 from ._attributes import treatable
-from ._kept import MissingStays, how_many, released_column
+from ._kept import MissingStays, how_many, released_column, released_on
 from ._neighbourhoods import rows_by_code
 from ._transition import Transition
 from .base import Check, Masked, Method, Progress, Promise, own_generators
@@ -171,13 +171,30 @@ class OnlySeen(Promise):
     attributes: tuple[str, ...]
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
+        columns = [(original.categorical(name), released_column(released, original, name)) for name in self.attributes]
+        return self._checked(sum(_new_categories(*both) for both in columns))
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        """By one record for each category that occurs."""
         new = 0
         for name in self.attributes:
-            before, after = alike(original.categorical(name), released_column(released, original, name))
-            new += int(((after.counts > 0) & (before.counts == 0)).sum())
+            both = (original.columns[name].categorical, released_on(engine, released, original, name).categorical)
+            seen = [one.with_cells(np.flatnonzero(engine.count(one)).astype(np.int32)) for one in both]
+            new += _new_categories(*(one.categorical for one in seen))
+        return self._checked(new)
+
+    def _checked(self, new: int) -> Check:
         return Check(
             f"only original categories of {', '.join(self.attributes)} are released", new == 0, f"{new:,} others"
         )
+
+
+def _new_categories(before: Column, after: Column) -> int:
+    """How many categories occur after, and did not before."""
+    first, second = alike(before, after)
+    return int(((second.categorical.counts > 0) & (first.categorical.counts == 0)).sum())
 
 
 def invariant_flows(distances: Float, counts: NDArray[np.int64], reach: float) -> Float:

@@ -18,7 +18,7 @@ from ..microdata.frames import Frame
 from ._ancestors import cut, with_concepts
 from ._attributes import each, treatable
 from ._by_value import changed_on, different_on
-from ._kept import MissingStays, released_column
+from ._kept import MissingStays, released_column, released_on
 from ._rules import Rules, ruled
 from .base import Check, Masked, Method, Progress, Promise
 
@@ -179,13 +179,22 @@ class AboveLevel(Promise):
     level: int
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        before, after = alike(original.taxonomic(self.attribute), released_column(released, original, self.attribute))
-        taxonomy = before.scopes[0].taxonomy
-        both = ~before.missing & ~after.missing
-        size = len(before.categories)
-        pairs = np.unique(before.codes[both].astype(np.int64) * size + after.codes[both])
+        both = original.taxonomic(self.attribute), released_column(released, original, self.attribute)
+        return self._checked(original.taxonomic(self.attribute), _pairs(*both))
+
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        if released.n != original.n:
+            return super().check_on(engine, original, released, masked)
+        both = original.columns[self.attribute], released_on(engine, released, original, self.attribute)
+        pairs: set[tuple[int, int]] = engine.fold(_pairs, set.union, both, what="checking")
+        return self._checked(original.taxonomic(self.attribute), pairs)
+
+    def _checked(self, column: TaxonomicColumn, pairs: set[tuple[int, int]]) -> Check:
+        taxonomy = column.scopes[0].taxonomy
         deep = not_above = 0
-        for old, new in zip(*before.positions[np.array(np.divmod(pairs, size))].tolist(), strict=True):
+        for old, new in pairs:
             deep += int(new < 0 or taxonomy.depth[new] > self.level)
             not_above += int(old < 0 or new not in taxonomy.closure.ancestors(old))
         return Check(
@@ -193,6 +202,16 @@ class AboveLevel(Promise):
             not deep and not not_above,
             f"{deep:,} different codes deeper, {not_above:,} not above",
         )
+
+
+def _pairs(before: Column, after: Column) -> set[tuple[int, int]]:
+    """The concepts that a value has before and after, in any record."""
+    wide, other = alike(before, after)
+    assert isinstance(wide, TaxonomicColumn)
+    both, size = ~wide.missing & ~other.missing, len(wide.categories)
+    keys = np.unique(wide.codes[both].astype(np.int64) * size + other.cells[both])
+    old, new = wide.positions[np.array(np.divmod(keys, size))]
+    return set(zip(old.tolist(), new.tolist(), strict=True))
 
 
 def known_to_first(column: TaxonomicColumn) -> TaxonomicColumn:

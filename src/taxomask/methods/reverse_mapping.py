@@ -297,6 +297,13 @@ class OriginalValues(Promise):
     def permuted(self, masked: Masked) -> tuple[str, ...]:
         return self.settled(masked) if masked.linked else ()
 
+    in_chunks = True
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        if not masked.linked:
+            return super().check_on(engine, original, released, masked)
+        return Permutation(_mapped(masked).attributes).check_on(engine, original, released, masked)
+
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
         names = _mapped(masked).attributes
         if masked.linked:

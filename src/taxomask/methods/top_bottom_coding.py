@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import add
 from typing import Annotated
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..microdata.casting import held
 from ..microdata.frames import Frame
 from ._at_risk import AtRisk, OnlyAtRisk, at_risk, check_at_risk
 from ._attributes import treatable
-from ._kept import MissingStays, released_column
+from ._kept import MissingStays, released_column, released_on
 from .base import Check, Limits, Masked, Method, Progress, Promise
 
 __all__ = ["Bounds", "TopBottomCoding"]
@@ -156,8 +157,21 @@ class Bounds(Promise):
         return np.where(bound, self.low, -np.inf), np.where(bound, self.high, np.inf)
 
     def check(self, original: Microdata, released: Frame, masked: Masked) -> Check:
-        values = released_column(released, original, self.attribute).numbers()
-        outside = int((_aimed(original, self.risk) & ((values < self.low) | (values > self.high))).sum())
+        column = released_column(released, original, self.attribute)
+        return self._checked(original, _outside(column, _aimed(original, self.risk), self.low, self.high))
+
+    @property
+    def in_chunks(self) -> bool:  # type: ignore[override]
+        return self.risk is None
+
+    def check_on(self, engine: Engine, original: Microdata, released: Frame, masked: Masked) -> Check:
+        if self.risk is not None:
+            return super().check_on(engine, original, released, masked)
+        column = released_on(engine, released, original, self.attribute)
+        outside = engine.fold(_outside, add, [column], True, self.low, self.high, what="checking")
+        return self._checked(original, outside)
+
+    def _checked(self, original: Microdata, outside: int) -> Check:
         whose = "" if self.risk is None else f" of a record with a risk above {self.risk:g}"
         column = original.columns[self.attribute]
         limits = [_written(column, limit) for limit in (self.low, self.high) if np.isfinite(limit)]
@@ -166,6 +180,12 @@ class Bounds(Promise):
         found = f"{outside:,} outside" if self.chosen else f"{outside:,} outside {' and '.join(limits)}"
         promise = f"every value of {self.attribute}{whose} is {between}{named}" if limits else "no limit"
         return Check(promise, outside == 0, found)
+
+
+def _outside(column: Column, aimed: NDArray[np.bool_] | bool, low: float, high: float) -> int:
+    """How many of the values that are cut lie beyond the limits."""
+    values = column.numbers()
+    return int((aimed & ((values < low) | (values > high))).sum())
 
 
 def _aimed(data: Microdata, risk: float | None) -> NDArray[np.bool_]:

@@ -56,6 +56,14 @@ class Distinct:
         """The distinct values."""
         return self._values if isinstance(self._values, list) else self._values.to_pylist()
 
+    def some(self, places: list[int]) -> list[Any]:
+        """Some of the values."""
+        import pyarrow as pa
+
+        if isinstance(self._values, list):
+            return [self._values[place] for place in places]
+        return list(self._values.take(pa.array(places, pa.int64())).to_pylist())
+
     def used(self) -> Distinct:
         """The same rows without the values that do not occur."""
         there = np.flatnonzero(self.counts)
@@ -187,12 +195,12 @@ class Frequent:
         )
 
     @classmethod
-    def from_distinct(cls, distinct: Distinct, limit: int) -> Frequent:
-        """From distinct values; those that do not occur are left out."""
+    def from_distinct(cls, distinct: Distinct, limit: int, rows: int | None = None) -> Frequent:
+        """From distinct values, or an outline of so many rows; those that do not occur are left out."""
         used = np.flatnonzero(distinct.counts)
         top = np.sort(used[np.argsort(-distinct.counts[used], kind="stable")[:limit]])
-        values = [distinct.values[i] for i in top.tolist()]
-        return cls(values, distinct.counts[top], len(distinct.codes), len(used))
+        rows = len(distinct.codes) if rows is None else rows
+        return cls(distinct.some(top.tolist()), distinct.counts[top], rows, len(used))
 
     @property
     def complete(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from .recognition import pairs, recognise
 from .resolution import decimals_of
 from .schema import Schema
 
-__all__ = ["infer", "with_pairs"]
+__all__ = ["LOOKED_AT", "Looked", "drafted", "infer", "with_pairs"]
 
 _ENOUGH = 3  # different numbers beside an open end
 _FEW = 5  # different texts among numbers
@@ -48,7 +48,17 @@ def infer(frame: Any) -> Schema:
     <Role.QUASI_IDENTIFIER: 'quasi_identifier'>
     """
     source = Frame(frame)
-    return with_pairs(_draft(source, name) for name in source.names)
+    return with_pairs(drafted(source, name) for name in source.names)
+
+
+class Looked(Protocol):
+    """What a draft looks at: a `Frame`, or a table of which no more is known than what its columns hold."""
+
+    def scale(self, name: str) -> tuple[object, ...] | None: ...
+
+    def arrow_type(self, name: str) -> Any: ...
+
+    def frequent(self, name: str, limit: int) -> Frequent: ...
 
 
 def with_pairs(attributes: Iterable[Attribute]) -> Schema:
@@ -61,7 +71,8 @@ def with_pairs(attributes: Iterable[Attribute]) -> Schema:
     return schema
 
 
-def _draft(frame: Frame, name: str) -> Attribute:
+def drafted(frame: Looked, name: str) -> Attribute:
+    """The draft of one column, as far as the column itself tells."""
     scale = frame.scale(name)
     dtype = frame.arrow_type(name)
     if scale:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,10 @@ from .meanings import meaning
 from .numeric import read_numbers
 from .schema import Schema
 
-__all__ = ["NOBODY", "Owners", "by_owner", "class_owners", "in_order_of_appearance", "largest_share", "row_shares"]
+__all__ = [
+    "NOBODY", "Owners", "by_owner", "check_population", "check_weights", "class_owners", "in_order_of_appearance",
+    "joined_households", "largest_share", "meanings", "row_shares", "wrong_weights",
+]  # fmt: skip
 
 Int = NDArray[np.int64]
 
@@ -57,11 +61,11 @@ class Owners:
         household = None if schema.household is None else _names(frame, schema[schema.household], rows)
         each = schema.missing_person == "each"
         people = None if person is None else _numbered(person, each=each)
-        households = None if household is None else _numbered(_joined(person, household), each=each)
+        households = None if household is None else joined_households(person, household, each)
         weight = schema.sampling_weight
         weights = None if weight is None else _weights(frame, schema[weight], rows)
         found = cls(people, households, weights)
-        _check_population(schema, len(rows) if people is None else int(people.max(initial=-1)) + 1)
+        check_population(schema, len(rows) if people is None else int(people.max(initial=-1)) + 1)
         return found
 
     def take(self, rows: Any) -> Owners:
@@ -139,7 +143,7 @@ def _names(frame: Frame, attribute: Attribute, rows: Int) -> Int:
     import pyarrow.compute as pc
 
     distinct = frame.distinct(attribute.name)
-    codes, dictionary = encode(_meanings(distinct))
+    codes, dictionary = encode(meanings(distinct))
     absent = pa.array([meaning(marker) for marker in attribute.missing], pa.large_string())
     missing = pc.is_in(dictionary, absent).to_numpy(zero_copy_only=False)
     number = np.append(np.where(missing[codes], -1, codes), -1)  # the last one for rows without a value
@@ -147,8 +151,8 @@ def _names(frame: Frame, attribute: Attribute, rows: Int) -> Int:
     return found
 
 
-def _meanings(distinct: Distinct) -> Any:
-    """What each distinct value says, however it is written."""
+def meanings(distinct: Distinct) -> Any:
+    """What each distinct value says, however it is written, as pyarrow; see `meaning`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -156,6 +160,11 @@ def _meanings(distinct: Distinct) -> Any:
     if pc.all(pc.string_is_ascii(texts)).as_py() is False:
         return pa.array([meaning(value) for value in texts.to_pylist()], pa.large_string())
     return pc.ascii_lower(pc.ascii_trim_whitespace(texts))
+
+
+def joined_households(person: Int | None, household: Int, each: bool) -> Int:
+    """The number of each row's household, given those of its person and its household, from 0, or -1 if it has none."""
+    return _numbered(_joined(person, household), each=each)
 
 
 def _joined(person: Int | None, household: Int) -> Int:
@@ -181,18 +190,29 @@ def _numbered(names: Int, *, each: bool) -> Int:
 
 def _weights(frame: Frame, attribute: Attribute, rows: Int) -> NDArray[np.float64]:
     weights = read_numbers(frame, attribute).values[rows]
-    wrong = ~(np.isfinite(weights) & (weights > 0))
-    if wrong.any():
-        row = int(rows[int(wrong.argmax())])
-        raise DataError(
-            f"column {attribute.name!r}: {int(wrong.sum()):,} sampling weights are missing or not above 0, the first "
-            f"in row {row + 1:,}.",
-            hint="A row stands for at least one person: repair the weights, or leave 'sampling_weight' out.",
-        )
+    check_weights(attribute.name, [wrong_weights(weights, rows)])
     return weights
 
 
-def _check_population(schema: Schema, people: int) -> None:
+def wrong_weights(weights: NDArray[np.float64], rows: Int) -> tuple[int, int]:
+    """How many weights are none, and the row of the first of them."""
+    wrong = ~(np.isfinite(weights) & (weights > 0))
+    return int(wrong.sum()), int(rows[int(wrong.argmax())]) if wrong.any() else -1
+
+
+def check_weights(name: str, wrong: Sequence[tuple[int, int]]) -> None:
+    """Refuse weights some of which are none, as found in one part of the table after the other."""
+    row = next((row for count, row in wrong if count), None)
+    if row is not None:
+        raise DataError(
+            f"column {name!r}: {sum(count for count, _ in wrong):,} sampling weights are missing or not above 0, the "
+            f"first in row {row + 1:,}.",
+            hint="A row stands for at least one person: repair the weights, or leave 'sampling_weight' out.",
+        )
+
+
+def check_population(schema: Schema, people: int) -> None:
+    """Refuse a population that has fewer people than the table."""
     size = schema.population_size
     if size is not None and size < people:
         what = "people" if schema.person is not None else "rows"

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..comparison import default_grid
-from ..errors import DataError, TaxomaskError
+from ..errors import TaxomaskError
 from ..methods import Method
-from ..microdata import Attribute, Kind, Role, Schema, infer
+from ..microdata import Attribute, Kind, Role, Schema
 from ..microdata.casting import is_temporal
 from ..microdata.coverage import coverage
 from ..microdata.files import Source, is_address, open_table
-from ..microdata.frames import Frame
-from ..microdata.infer import with_pairs
-from ..microdata.people import Owners
+from ..microdata.infer import drafted, with_pairs
 from ..microdata.recognition import DATES, whose
 from ..microdata.schema import ABOUT_PEOPLE
 from ..taxonomy import Taxonomy
+from .first_look import FirstLook
 from .labels import with_labels
 from .leaders import with_leaders
 
@@ -108,7 +105,7 @@ def draft_schema(
     Parameters
     ----------
     frame
-        The table, or a `Source`, of which one column at a time is read.
+        The table (a pyarrow one), a `Source`, which is read in pieces, or a `FirstLook` at either.
     beside
         The file of the table: taxonomies of single columns may lie beside it, in files whose names end in ``_`` and the
         name of the column.
@@ -120,38 +117,25 @@ def draft_schema(
         Where the table came from, if it is not given as a `Source` itself: its labels and levels are used.
     """
     source = frame if isinstance(frame, Source) else source
+    look = frame if isinstance(frame, FirstLook) else FirstLook(frame)
     known = {key: name for key, name in (people or {}).items() if name is not None}
-    tables: Iterable[Any] = (frame.read([name]) for name in frame.names) if isinstance(frame, Source) else [frame]
     near = sorted(beside.parent.glob("*")) if beside is not None else []
     files = [path for path in near if path != beside and path.is_file()]
-    drafted = [
-        with_labels(_with_kind(one, table, files), source, table) for table in tables for one in infer(table).values()
-    ]
+    columns = [with_labels(_with_kind(drafted(look, name), look, files), source, look) for name in look.names]
     decided = {**(roles or {}), **dict.fromkeys(known.values(), str(Role.IDENTIFIER))}
-    schema = _decided(with_pairs(_with_commas(_with_dates(drafted, beside), source, beside)), decided, frame)
-    repeated = [name for name in schema.identifiers if _repeats(frame, schema[name])]
+    schema = _decided(with_pairs(_with_commas(_with_dates(columns, beside), source, beside)), decided, look)
+    repeated = [name for name in schema.identifiers if look.repeats(name, schema[name].missing)]
     proposed = {key: name for key, name in whose(repeated).items() if name not in known.values()}
     return schema.of(sorted(schema.values(), key=lambda one: one.role != Role.UNDECIDED), **{**proposed, **known})
 
 
-def _decided(schema: Schema, roles: Mapping[str, str], frame: Any) -> Schema:
+def _decided(schema: Schema, roles: Mapping[str, str], look: FirstLook) -> Schema:
     """The draft with roles that are known, and then with columns that follow others, but for those that were named."""
     named = {pattern: role for pattern, role in roles.items() if pattern != "*"}
     schema = schema.decide(named)
     names = {name for name in schema for pattern in named if name == pattern or fnmatchcase(name, pattern)}
-    schema = with_leaders(schema, frame.read if isinstance(frame, Source) else lambda _: frame, but=names)
+    schema = with_leaders(schema, look, but=names)
     return schema.decide({"*": roles["*"]}) if "*" in roles else schema
-
-
-def _repeats(frame: Any, attribute: Attribute) -> bool:
-    """Whether a value of a column stands in several rows."""
-    table = frame.read([attribute.name]) if isinstance(frame, Source) else frame
-    schema = Schema([attribute], person=attribute.name, missing_person="each")
-    try:
-        people = Owners.of(Frame(table), schema, np.arange(len(table))).people
-    except DataError:  # it holds lists and the like
-        return False
-    return people is not None and int(people.max(initial=-1)) + 1 < len(people)
 
 
 def _with_dates(attributes: list[Attribute], path: Path | None) -> list[Attribute]:
@@ -159,8 +143,8 @@ def _with_dates(attributes: list[Attribute], path: Path | None) -> list[Attribut
     names = [one.name for one in attributes if one.kind == Kind.NOMINAL and DATES in one.note]
     if path is None or not names:
         return attributes
-    read = open_table(path).read(names)
-    typed = [name for name in names if is_temporal(read.schema.field(name).type)]
+    types = open_table(path).batches(columns=names).schema
+    typed = [name for name in names if is_temporal(types.field(name).type)]
     return [replace(one, kind=Kind.CONTINUOUS) if one.name in typed else one for one in attributes]
 
 
@@ -174,26 +158,28 @@ def _with_commas(attributes: list[Attribute], source: Source | None, path: Path 
     return [replace(one, notation="1234,5") if one.open_ends and one.notation is None else one for one in attributes]
 
 
-def _with_kind(attribute: Attribute, frame: Any, files: Sequence[Path]) -> Attribute:
+def _with_kind(attribute: Attribute, look: FirstLook, files: Sequence[Path]) -> Attribute:
     """What the files beside the table tell of the kind of a column."""
     note = "; ".join(part for part in attribute.note.split("; ") if part != _AS_TEXT)
-    path = _taxonomy_beside(attribute, frame, files) if attribute.kind == Kind.NOMINAL else None
+    path = _taxonomy_beside(attribute, look, files) if attribute.kind == Kind.NOMINAL else None
     if path is None:
         return replace(attribute, note=note)
     return replace(attribute, kind=Kind.TAXONOMIC, taxonomy=path, note=_also(note, f"all values are in {path.name}"))
 
 
-def _taxonomy_beside(attribute: Attribute, frame: Any, files: Sequence[Path]) -> Path | None:
+def _taxonomy_beside(attribute: Attribute, look: FirstLook, files: Sequence[Path]) -> Path | None:
     """The file of a taxonomy beside the table that is named after the column and knows all of its values."""
-    column = Frame(frame).arrow(attribute.name)
     for path in files:
-        if column is None or not path.name.partition(".")[0].endswith(f"_{attribute.name}"):
+        if not path.name.partition(".")[0].endswith(f"_{attribute.name}"):
             continue
         try:
             taxonomy = Taxonomy.read(path)
         except TaxomaskError:  # some other file
             continue
-        found = coverage(column, taxonomy, missing=tuple(map(str, attribute.missing)))
+        values = look.texts(attribute.name)
+        if values is None:
+            return None
+        found = coverage(values, taxonomy, missing=tuple(map(str, attribute.missing)))
         if found.complete and int(taxonomy.depth.max()) > 2:  # a flat one says no more than that values differ
             return path
     return None

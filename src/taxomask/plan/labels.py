@@ -10,8 +10,9 @@ from typing import Any
 from .._support.spelling import spell
 from ..microdata import Attribute, Kind, Role
 from ..microdata.files import Source
-from ..microdata.frames import Frame
+from ..microdata.infer import LOOKED_AT
 from ..microdata.recognition import recognise
+from .first_look import FirstLook
 
 __all__ = ["with_labels"]
 
@@ -26,7 +27,7 @@ _NO_ANSWER = re.compile(
 )
 
 
-def with_labels(attribute: Attribute, source: Source | None, table: Any) -> Attribute:
+def with_labels(attribute: Attribute, source: Source | None, table: FirstLook) -> Attribute:
     """The draft of a column with what its file says of it.
 
     A column whose name says nothing is recognised by its label.
@@ -49,7 +50,11 @@ def with_labels(attribute: Attribute, source: Source | None, table: Any) -> Attr
         notes.append(f"the file calls {', '.join(missing)} missing")
     notes += [f"{value} is labelled {text!r}: means missing" for value, text in silent.items() if value not in missing]
     changes: dict[str, Any] = {"missing": tuple(absent)}
-    present = [one for one in Frame(table).distinct(name).spellings if one not in absent]
+    present = (
+        [one for one in table.frequent(name, LOOKED_AT).spellings if one not in absent]
+        if source.levels or labels
+        else []
+    )
     kind = _kind(level, labels, present)
     if kind is not None and kind != attribute.kind:
         changes |= {"kind": kind, "decimals": None, "notation": None, "open_ends": (), "coarsen": None, "order": ()}
@@ -61,7 +66,7 @@ def with_labels(attribute: Attribute, source: Source | None, table: Any) -> Attr
     return replace(attribute, note="; ".join(notes), **changes)
 
 
-def _titled(attribute: Attribute, title: str, table: Any) -> Attribute:
+def _titled(attribute: Attribute, title: str, table: FirstLook) -> Attribute:
     """A column with the label that the file gives it, and with the role that goes with that, if its name has none."""
     title = " ".join(title.split())
     if not title or title == attribute.name:
@@ -69,7 +74,8 @@ def _titled(attribute: Attribute, title: str, table: Any) -> Attribute:
     note, clue = f"labelled {title!r}", recognise(title)
     if attribute.role != Role.UNDECIDED or clue.role == Role.UNDECIDED:
         return replace(attribute, note="; ".join(part for part in (note, attribute.note) if part))
-    numbers = [_number(one) for one in Frame(table).distinct(attribute.name).spellings if one not in attribute.missing]
+    values = table.frequent(attribute.name, LOOKED_AT).spellings
+    numbers = [_number(one) for one in values if one not in attribute.missing]
     codes = clue.codes and attribute.kind == Kind.CONTINUOUS and not attribute.notation and not attribute.open_ends
     kind = Kind.NOMINAL if codes and all(one is not None and one.is_integer() for one in numbers) else attribute.kind
     why = clue.why.replace("the name", "that", 1)

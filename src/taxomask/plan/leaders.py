@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
-from typing import Any
-
-import numpy as np
+from collections.abc import Collection, Iterator
 
 from ..microdata import Kind, Role, Schema, words
-from ..microdata.distinct import Distinct
-from ..microdata.frames import Frame
+from ..microdata.infer import LOOKED_AT
 from ..microdata.names import read_name, split_name
 from ..microdata.recognition import DATES, pairs
 from ..microdata.words import Part
+from .first_look import FirstLook
 
 __all__ = ["with_leaders"]
 
@@ -22,7 +19,7 @@ _LEADING = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL, Role.UNDECIDED)
 _YEARS = frozenset(["year", "yr", "jahr", "annee", "ano", "anno", "any", "jaar"])
 
 
-def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collection[str] = ()) -> Schema:
+def with_leaders(schema: Schema, look: FirstLook, but: Collection[str] = ()) -> Schema:
     """The schema with ``follows`` for columns that belong to a protected one.
 
     Whole numbers that another column describes are codes, and become categories. Candidates come from names: a
@@ -35,12 +32,12 @@ def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collecti
     ----------
     schema
         A draft.
-    read
-        Reads some columns of the table.
+    look
+        What its columns hold.
     but
         Columns whose roles were decided by a person.
     """
-    schema = _with_codes(schema, read)
+    schema = _with_codes(schema, look)
     for name, leaders in _candidates(schema).items():
         if name in but:
             continue
@@ -49,7 +46,7 @@ def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collecti
             one = schema[leader]
             may_lead = one.follows is not None or (one.role in _LEADING and one.kind != Kind.CONTINUOUS)
             if may_lead and name not in _led_by(schema, leader):
-                share, values = _goes_with(Frame(read([leader, name])), leader, name)
+                share, values = look.goes_with(leader, name, ENOUGH)
                 found += [(values, leader, share)] if share >= ENOUGH else []
         if found:
             _, leader, share = min(found)
@@ -61,16 +58,16 @@ def with_leaders(schema: Schema, read: Callable[[list[str]], Any], but: Collecti
     return schema
 
 
-def _with_codes(schema: Schema, read: Callable[[list[str]], Any]) -> Schema:
+def _with_codes(schema: Schema, look: FirstLook) -> Schema:
     """The schema with whole numbers as categories where the table has a text for each of them."""
     for text, code in pairs(schema).items():
         one = schema[code]
         amounts = one.kind != Kind.CONTINUOUS or one.notation or one.open_ends or one.coarsen or DATES in one.note
         if amounts or schema[text].kind != Kind.NOMINAL:
             continue
-        frame = Frame(read([code, text]))
-        whole = all(re.fullmatch(r"-?\d+(\.0+)?", value) for value in frame.distinct(code).spellings if value)
-        if whole and _goes_with(frame, code, text)[0] >= ENOUGH:
+        values = look.frequent(code, LOOKED_AT).spellings
+        whole = all(re.fullmatch(r"-?\d+(\.0+)?", value) for value in values if value)
+        if whole and look.goes_with(code, text, ENOUGH)[0] >= ENOUGH:
             note = "; ".join(
                 part for part in (one.note, f"numbers that {text!r} describes: codes, not amounts") if part
             )
@@ -117,25 +114,3 @@ def _years(schema: Schema) -> Iterator[tuple[str, str]]:
     years = [name for name in schema if _YEARS & set(split_name(name))]
     dates = [name for name in schema if DATES in schema[name].note]
     yield from ((name, leader) for name in years for leader in dates if name != leader)
-
-
-def _goes_with(frame: Frame, leader: str, name: str) -> tuple[float, int]:
-    """The share of records in which a column is what most often stands beside the leader's value, and how many values
-    that has. 0 if it says nothing: values of the leader hardly repeat, or the column has one value, or more than it."""
-    first, second = (_used(frame, one) for one in (leader, name))
-    both = (first.codes >= 0) & (second.codes >= 0)
-    n, values = int(both.sum()), first.size
-    if not n or second.size < 2 or 2 * values > n or second.size > values:
-        return 0.0, values
-    key = first.codes[both].astype(np.int64) * second.size + second.codes[both]
-    pair, counts = np.unique(key, return_counts=True)
-    most = np.zeros(values, dtype=np.int64)
-    np.maximum.at(most, pair // second.size, counts)
-    return float(most.sum()) / n, values
-
-
-def _used(frame: Frame, name: str) -> Distinct:
-    """The values of a column that occur; an empty text is none."""
-    coded = frame.distinct(name).used()
-    empty = np.array([text == "" for text in coded.spellings], dtype=bool)
-    return Distinct(np.where(np.append(empty, False)[coded.codes], np.int32(-1), coded.codes), coded.values)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..engines import Engine
 from ..errors import PromiseError
+from ..measures.risk._by_person import different_on, owned_by
 from ..methods import Check, Masked, Promise
 from ..methods._kept import differs, missing_elsewhere, released_column, released_on
 from ..methods._runs import Runs, combined_on, runs_of
@@ -129,7 +130,7 @@ def _common(
 
 def _missing_on(engine: Engine, data: Microdata, released: Frame, names: tuple[str, ...]) -> tuple[Check, ...]:
     """The same as `_missing`, in chunks where the table is long."""
-    if not engine.in_parts(data.n) or released.n != data.n or data.units is not None:
+    if not engine.in_parts(data.n) or released.n != data.n:
         checks: tuple[Check, ...] = engine.run(_missing, data, released, names, what="checking")
         return checks
     columns = {name: one for name, one in data.columns.items() if name in released.names}
@@ -139,8 +140,12 @@ def _missing_on(engine: Engine, data: Microdata, released: Frame, names: tuple[s
         return ()
     others = [name for name in columns if name not in names and gaps[name]]
     codes = (engine.each(_gone, [columns[name]], what="checking") for name in (*kept, *others))
-    keys = engine.sort(combined_on(engine, codes, data.n), "checking")
-    return (_fingerprint(kept, engine.fold(runs_of, Runs.then, [keys], what="checking").alone, data.n, data.unit),)
+    keys = combined_on(engine, codes, data.n)
+    if data.units is not None:
+        found, whole = owned_by(engine, keys, data.units)[2], different_on(engine, data.units)
+        return (_fingerprint(kept, found, whole, data.unit),)
+    ordered = engine.sort(keys, "checking")
+    return (_fingerprint(kept, engine.fold(runs_of, Runs.then, [ordered], what="checking").alone, data.n, data.unit),)
 
 
 def _filled_on(engine: Engine, data: Microdata, released: Frame, name: str) -> int:

@@ -88,7 +88,7 @@ def leak_checks(
     protected = [name for name in names if changed.get(name)]
     following = [name for name in schema.following(protected) if name in names]
     targets = [*schema.identifiers, *protected] if linked and set(names) - {*protected, *following} else []
-    long = linked and released.n > engine.chunk and data.units is None
+    long = linked and released.n > engine.chunk
     look = _in_chunks if long else _in_one_piece
     looked = look(engine, data, released, masked, _Columns(names, protected, following, targets), linked, terms)
     held, told, single, same = looked.held, looked.told, looked.single, looked.same

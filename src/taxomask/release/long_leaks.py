@@ -41,6 +41,7 @@ from .identifiers import (
     spread_of,
     stand_in,
 )
+from .long_alone import alone_of_people, keys_of
 from .seen import Seen, distinct_in, seen, value_numbers
 from .singled_out import SingledOut, widest_pairs
 from .split import Part, split_among
@@ -94,6 +95,7 @@ class _Wanted:
     pairs: tuple[tuple[str, str], ...]
     letters: Mapping[str, bool]
     share: float
+    alone: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +159,7 @@ def look_for_leaks(
     untouched = tuple(by_name[name] for name in same)
     two = [(same[a], same[b]) for a, b in widest_pairs(untouched)]
     share = min(1.0, size / n)
-    wanted = _Wanted(tuple(names), tuple(same), tuple(two), sample.letters, share)
+    wanted = _Wanted(tuple(names), tuple(same), tuple(two), sample.letters, share, data.units is None)
     parts = [(data.part(start, stop, []), released.part(start, stop)) for start, stop in engine.parts(n)]
     looked = reduce(_Looked.with_, engine.map(_look, [(*part, wanted) for part in parts], _WHAT))
 
@@ -178,7 +180,11 @@ def look_for_leaks(
             words[key] = words.get(key) or _one_to_one(*key, looked, by_name[key[0]], size)
     held = [Finding((key[0],), key[1], found) for key, found in words.items() if found is not None]
     held += split_among(part for part in sample.parts if words.get((part.column, part.of)) is None)
-    single = _singled_out(engine, parts, looked, wanted, n, exact=exact)
+    frames, columns = [released for _, released in parts], (names, same, two)
+    if data.units is not None:
+        single = alone_of_people(engine, data.units, data.unit, frames, columns, exact=exact)
+    else:
+        single = _singled_out(engine, frames, looked, wanted, n, exact=exact)
     return LongLeaks(
         tuple(held),
         sample.told,
@@ -276,10 +282,10 @@ def _look(part: Microdata, released: Frame, wanted: _Wanted) -> _Looked:
         whole = joined(whole, numbers)
         if name in paired:
             by_name[name] = numbers
-    kept["same",] = Kept.of(together, wanted.share)
-    kept["all",] = Kept.of(whole, wanted.share)
-    for a, b in wanted.pairs:
-        kept["pair", a, b] = Kept.of(joined(by_name[a], by_name[b]), wanted.share)
+    if wanted.alone:
+        kept["same",] = Kept.of(together, wanted.share)
+        kept["all",] = Kept.of(whole, wanted.share)
+        kept |= {("pair", a, b): Kept.of(joined(by_name[a], by_name[b]), wanted.share) for a, b in wanted.pairs}
     return _Looked(hits, {name: int(some.sum()) for name, some in there.items()}, kept)
 
 
@@ -419,7 +425,7 @@ def _union(some: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
 
 def _singled_out(
     engine: Engine,
-    parts: Sequence[tuple[Microdata, Frame]],
+    parts: Sequence[Frame],
     looked: _Looked,
     wanted: _Wanted,
     n: int,
@@ -430,7 +436,7 @@ def _singled_out(
     worst = max(pairs, key=pairs.__getitem__) if pairs else None
     alone = min(looked.kept["same",].alone / n, 1.0) if wanted.same else 0.0
     if exact and wanted.same and wanted.share < 1:
-        keys = engine.each(_keys, [range(n)], wanted.same, what=_WHAT, own=[released for _, released in parts])
+        keys = engine.each(_keys, [range(n)], wanted.same, what=_WHAT, own=list(parts))
         sorted_ = engine.sort(keys, _WHAT)
         alone = engine.fold(runs_of, Runs.then, [sorted_], what=_WHAT).alone / n
     return SingledOut(
@@ -445,7 +451,4 @@ def _singled_out(
 
 
 def _keys(rows: range, names: Sequence[str], released: Frame) -> NDArray[np.int64]:
-    together = np.zeros(len(rows), dtype=np.uint64)
-    for name in names:
-        together = joined(together, value_numbers(distinct_in(released, name)))
-    return (together >> np.uint64(1)).astype(np.int64)
+    return keys_of(released, names)

@@ -192,9 +192,10 @@ def digit_runs(texts: Array) -> Array:
     return pc.if_else(pc.match_substring_regex(found, "[0-9]"), found, None)
 
 
-def value_numbers(distinct: Distinct) -> NDArray[np.uint64]:
-    """A number of the value of each record (see `numbers_of`); an empty text is no value."""
-    return numbers_of(distinct, _array(distinct), _empty(distinct))
+def value_numbers(distinct: Distinct, *, blank: bool = False) -> NDArray[np.uint64]:
+    """A number of the value of each record (see `numbers_of`); an empty text is no value, unless ``blank`` says so."""
+    empty = np.zeros(distinct.size, dtype=np.bool_) if blank else _empty(distinct)
+    return numbers_of(distinct, _array(distinct), empty)
 
 
 def texts_of(frame: Frame, name: str) -> tuple[NDArray[np.int32], Array, bool]:

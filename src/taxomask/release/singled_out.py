@@ -25,7 +25,8 @@ class SingledOut:
 
     ``by`` is the pair that sets most of them apart, or one column if that sets as many apart by itself.
     Where the schema names people or households (``unit``), the share of those who have a record that no other of them
-    shares. If ``share`` is below 1, they were estimated from this share of the combinations of values.
+    shares. If ``share`` is below 1, they were estimated from this share of the combinations of values, or of what
+    ``looked_at`` says.
     """
 
     as_they_are: float
@@ -36,11 +37,12 @@ class SingledOut:
     pairs: int
     unit: str = "records"
     share: float = 1.0
+    looked_at: str = "combinations of values"
 
     def __str__(self) -> str:
         if self.share < 1:
             each = 1 / self.share
-            return f"about, by one of {each:,.0f} combinations of values: {replace(self, share=1.0)}"
+            return f"about, by one of {each:,.0f} {self.looked_at}: {replace(self, share=1.0)}"
         if not self.columns:
             return (
                 f"no column is released as it is; {percent(self.all_columns)} of the {self.unit} are alone by all "

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..microdata.distinct import Distinct
 
-__all__ = ["Kept", "joined", "numbers_of", "text_numbers"]
+__all__ = ["Kept", "Numbers", "joined", "mixed", "numbers_of", "text_numbers"]
 
 Numbers = NDArray[np.uint64]
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -77,10 +77,10 @@ def numbers_of(distinct: Distinct, values: Any, empty: NDArray[np.bool_]) -> Num
     if isinstance(values, list):
         found = text_numbers(pa.array(distinct.spellings, pa.large_string()))
     elif types.is_integer(values.type):
-        found = _mixed(values.cast(pa.int64(), safe=False).to_numpy(zero_copy_only=False).view(np.uint64))
+        found = mixed(values.cast(pa.int64(), safe=False).to_numpy(zero_copy_only=False).view(np.uint64))
     elif types.is_floating(values.type):
         plain = values.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0  # one zero
-        found = _mixed(plain.view(np.uint64))
+        found = mixed(plain.view(np.uint64))
     elif types.is_string(values.type) or types.is_large_string(values.type):
         found = text_numbers(values.cast(pa.large_string()))
     else:
@@ -91,7 +91,7 @@ def numbers_of(distinct: Distinct, values: Any, empty: NDArray[np.bool_]) -> Num
 
 def joined(first: Numbers, second: Numbers) -> Numbers:
     """The number of each combination of two values."""
-    return _mixed(first * _ODD + second)
+    return mixed(first * _ODD + second)
 
 
 def text_numbers(texts: Any) -> Numbers:
@@ -119,10 +119,10 @@ def text_numbers(texts: Any) -> Numbers:
     for place in range(int(lengths[left].max(initial=0))):  # the n-th byte of all texts that have as many
         found[left] = found[left] * _ODD + (data[start[left] + place].astype(np.uint64) + np.uint64(1))
         left = left[lengths[left] > place + 1]
-    return _mixed(found)
+    return mixed(found)
 
 
-def _mixed(numbers: Numbers) -> Numbers:
+def mixed(numbers: Numbers) -> Numbers:
     """Numbers with their bits mixed, different for different ones (the finaliser of SplitMix64)."""
     found = numbers + _ODD
     found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -79,9 +79,9 @@ class EarthMover(ABC):
         self.people = people
         present = codes[codes >= 0]
         if counts is not None:
-            there = int(counts[1:].sum())
-            self.missing = 1 - there / int(counts.sum()) if counts.any() else 0.0
-            self.share = counts[1:] / max(there, 1)
+            there = counts[1:].sum()
+            self.missing = float(1 - there / counts.sum()) if counts.any() else 0.0
+            self.share = counts[1:] / (there or 1)
         elif people is None:
             self.missing = 1 - len(present) / len(codes) if len(codes) else 0.0
             self.share = np.bincount(present, minlength=categories) / max(len(present), 1)
@@ -91,10 +91,10 @@ class EarthMover(ABC):
             self.missing = 1 - float(here.sum()) / whole if whole else 0.0
             self.share = np.bincount(present, here, minlength=categories) / (float(here.sum()) or 1.0)
 
-    def among(self, codes: Codes) -> EarthMover:
-        """The distance from the same table, for groups of records with these codes."""
+    def among(self, codes: Codes, people: Codes | None = None) -> EarthMover:
+        """The distance from the same table, for groups of records with these codes, of these people."""
         other = copy(self)
-        other.codes = codes
+        other.codes, other.people = codes, people
         return other
 
     def __call__(self, rows: NDArray[np.integer]) -> float:

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import MinLen
@@ -18,12 +18,13 @@ from ...microdata import CategoricalColumn, Kind
 from .analysis import Analysis, Estimate, Estimates
 from .condition import parse
 from .grouping import labels_of
-from .side import Side, Sides
+from .records import Records, Sides
+from .side import Side
 
-__all__ = ["Design", "Fit", "Regression", "solve"]
+__all__ = ["Design", "Fit", "Moments", "Regression", "added", "solve"]
 
 Float = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+Whole = NDArray[np.int64]
 
 BLOCK = 32_768
 MOST_TERMS = 200
@@ -62,8 +63,8 @@ class Regression(Analysis):
         """The response of each record; NaN where it is missing."""
 
     @abstractmethod
-    def fitted(self, design: Design, side: Side, outcome: Float, rows: NDArray[np.int64]) -> Fit | None:
-        """Coefficients from the complete cases; None if there are none to be had."""
+    def fitted(self, design: Design, records: Records, count: int) -> Fit | None:
+        """Coefficients from the complete cases, so many; None if there are none to be had."""
 
     def _named(self, column: str) -> bool:
         """Whether a term is a column, and no condition: a condition compares something."""
@@ -95,25 +96,30 @@ class Regression(Analysis):
     def words(self) -> str:
         return f"{self.response} explained by {', '.join(self.terms)}{f', where {self.where}' if self.where else ''}"
 
-    def estimates(self, side: Side, both: Sides) -> Estimates:
-        first, _ = both
-        design = Design.of(self, first, self._complete(first)[1])
-        outcome, complete = self._complete(side)
-        rows = np.flatnonzero(complete)
-        fit = self.fitted(design, side, outcome, rows)
+    def estimates(self, records: Records, both: Sides) -> Estimates:
+        design = Design.of(self, both[0])
+        count, left_out = records.fold(_counted, np.add, self).tolist()
+        fit = self.fitted(design, records, count)
         untold = {name: Estimate(math.nan, math.nan, math.nan) for name in design.names}
         if fit is None:
             note = "the coefficients cannot be told: too few records, no differences, or a perfect prediction."
-            return Estimates(untold, len(rows), side.n - len(rows), (_INTERCEPT,), (note,))
+            return Estimates(untold, count, left_out, (_INTERCEPT,), (note,))
         numbers = untold | _in_units(design, fit)
-        return Estimates(numbers, fit.records, side.n - len(rows), (_INTERCEPT,), fit.notes)
+        return Estimates(numbers, fit.records, left_out, (_INTERCEPT,), fit.notes)
 
-    def _complete(self, side: Side) -> tuple[Float, Mask]:
+    def complete(self, side: Side) -> tuple[Float, Whole]:
+        """The response of each record, and the rows of the complete cases."""
         outcome = self.outcome(side)
         known = ~np.isnan(outcome)
         for term in self.terms:
             known &= ~side[term].missing if self._named(term) else parse(term).on(side).known
-        return outcome, known
+        return outcome, np.flatnonzero(known)
+
+
+def _counted(side: Side, model: Regression) -> Whole:
+    """How many complete cases there are, and how many other records."""
+    count = len(model.complete(side)[1])
+    return np.array([count, side.n - count])
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +149,8 @@ class Design:
     terms: tuple[_Term, ...]
 
     @classmethod
-    def of(cls, model: Regression, side: Side, complete: Mask) -> Design:
-        design = cls(tuple(_term(model, name, side, complete) for name in model.terms))
+    def of(cls, model: Regression, records: Records) -> Design:
+        design = cls(tuple(_term(model, name, records) for name in model.terms))
         if len(design.names) > MOST_TERMS:
             raise PlanError(
                 f"a regression has at most {MOST_TERMS} coefficients; these terms make {len(design.names):,}.",
@@ -176,22 +182,55 @@ class Design:
         return np.array(middles), np.array(units)
 
 
-def _term(model: Regression, name: str, side: Side, complete: Mask) -> _Term:
-    if name not in side.columns or name in model.conditions():
+def _term(model: Regression, name: str, records: Records) -> _Term:
+    if name not in records.columns or name in model.conditions():
         return _Term(name, (name,))
-    column = side[name]
+    column = records[name]
     if not isinstance(column, CategoricalColumn):
-        values = column.numbers()[complete]
-        spread = float(values.std()) if len(values) else 0.0
-        return _Term(name, (name,), float(values.mean()) if len(values) else 0.0, spread or 1.0)
+        found = records.fold(_spread, Moments.with_, model, name)
+        spread = math.sqrt(found.squares / found.count) if found.count else 0.0
+        return _Term(name, (name,), found.mean, spread or 1.0)
     groups, texts = labels_of(column, (model.levels or {}).get(name))
-    sizes = np.bincount(np.append(groups, len(texts))[column.codes[complete]], minlength=len(texts) + 1)[:-1]
+    sizes = records.fold(_sizes, np.add, model, name, np.append(groups, len(texts)), len(texts))
     base = _reference(model, name, texts, sizes)
     shown = [i for i in range(len(texts)) if i != base]
     place = np.full(len(texts) + 1, len(shown), dtype=np.int64)  # what has no indicator is in no column
     place[shown] = np.arange(len(shown))
     shown_here = tuple(f"{name} = {texts[i]}" for i in shown)
     return _Term(name, shown_here, place=place[np.append(groups, len(texts))])
+
+
+@dataclass(frozen=True)
+class Moments:
+    """How many numbers there are, their mean, and their squared deviations from it."""
+
+    count: int
+    mean: float
+    squares: float
+
+    @classmethod
+    def of(cls, values: Float) -> Moments:
+        if not len(values):
+            return cls(0, 0.0, 0.0)
+        mean = float(values.mean())
+        return cls(len(values), mean, float(((values - mean) ** 2).sum()))
+
+    def with_(self, other: Moments) -> Moments:
+        """Those of both."""
+        if not self.count or not other.count:
+            return self if self.count else other
+        count, apart = self.count + other.count, other.mean - self.mean
+        squares = self.squares + other.squares + apart**2 * self.count * other.count / count
+        return Moments(count, self.mean + apart * other.count / count, squares)
+
+
+def _spread(side: Side, model: Regression, name: str) -> Moments:
+    return Moments.of(side[name].numbers()[model.complete(side)[1]])
+
+
+def _sizes(side: Side, model: Regression, name: str, groups: Whole, size: int) -> Whole:
+    """How many complete cases each group of categories has."""
+    return np.bincount(groups[side[name].categorical.codes[model.complete(side)[1]]], minlength=size + 1)[:-1]
 
 
 def _reference(model: Regression, name: str, texts: list[str], sizes: NDArray[np.int64]) -> int:
@@ -205,6 +244,11 @@ def _reference(model: Regression, name: str, texts: list[str], sizes: NDArray[np
             f"the reference of {name!r} is {asked!r}, which it does not have.", hint=did_you_mean(str(asked), texts)
         )
     return found[0]
+
+
+def added(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Sums of two chunks, together."""
+    return tuple(a + b for a, b in zip(one, other, strict=True))
 
 
 def solve(gram: Float, right: Float) -> tuple[list[int], Float, Float]:

@@ -8,20 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar
 
-import numpy as np
 from annotated_types import Gt, Le
-from numpy.typing import NDArray
 
 from ..._support.parameters import declared
 from ..._support.showing import ShowsItsCall
 from ..._support.spelling import listing
+from ...engines import Engine, Memory
 from ...errors import PlanError, SchemaError, did_you_mean
 from ...microdata import Kind, Role, Schema
 from ..measure import Tables
 from ..plain import Result, plain
 from ..utility.result import mean_of
 from .condition import parse
-from .side import Side, Sides, sides
+from .records import Records, Sides, sides
 
 __all__ = ["Analysed", "Analysis", "Estimate", "Estimates", "interval_overlap"]
 
@@ -122,7 +121,7 @@ class Analysis(ShowsItsCall, ABC):
         """The columns that it uses, but for those of the condition, and of which kinds each may be."""
 
     @abstractmethod
-    def estimates(self, side: Side, both: Sides) -> Estimates:
+    def estimates(self, records: Records, both: Sides) -> Estimates:
         """What it finds in one of both tables; what these must agree on, such as groups, comes from the original."""
 
     @abstractmethod
@@ -181,9 +180,9 @@ class Analysis(ShowsItsCall, ABC):
                     f"analysis {self.name!r}: levels names {name!r}, which has no taxonomy.", hint="Leave it out."
                 )
 
-    def compare(self, tables: Tables) -> Analysed:
+    def compare(self, tables: Tables, engine: Engine | None = None) -> Analysed:
         """What it finds in both tables, and how far that agrees."""
-        before, after = sides(tables)
+        before, after = sides(tables, engine or Memory())
         names = self.columns()
         absent = [name for name in names if name not in before.columns]
         if absent:
@@ -191,26 +190,12 @@ class Analysis(ShowsItsCall, ABC):
                 f"analysis {self.name!r}: {listing(absent)} is not among the columns that are released and coded.",
                 hint=did_you_mean(absent[0], before.columns),
             )
-        left, right = (side.of(names) for side in (before, after))
-        (left, unknown), (right, unknown_after) = self._chosen(left), self._chosen(right)
+        left, right = both = before.of(names, self.where), after.of(names, self.where)
         try:
-            found, then = (self.estimates(side, (left, right)) for side in (left, right))
+            found, then = (self.estimates(records, both) for records in both)
         except PlanError as error:
             raise PlanError(f"analysis {self.name!r}: {error.message}", hint=error.hint) from None
-        return self._compared(found, then, (unknown, unknown_after))
-
-    def _chosen(self, side: Side) -> tuple[Side, int]:
-        """The records that count, and of how many it is not known whether they do."""
-        unknown = 0
-        rows = np.ones(side.n, dtype=bool)
-        if side.weights is not None:
-            rows &= np.isfinite(side.weights) & (side.weights > 0)
-            unknown += int((~rows).sum())
-        if self.where is not None:
-            truth = parse(self.where).on(side)
-            unknown += int((rows & ~truth.known).sum())
-            rows = rows & truth.true
-        return side.take(rows), unknown
+        return self._compared(found, then, (left.unknown, right.unknown))
 
     def _compared(self, before: Estimates, after: Estimates, unknown: tuple[int, int]) -> Analysed:
         each = {
@@ -268,6 +253,6 @@ def interval_overlap(one: Estimate, other: Estimate | None) -> float:
     return sum(min(max(common, 0.0) / length, 1.0) if length > 0 else 1.0 for length in lengths) / 2
 
 
-def effective(weights: NDArray[np.float64] | None, n: int) -> float:
+def effective(total: float, squares: float) -> float:
     """To how many records of equal weight some records amount (Kish): (Σ w)² / Σ w²."""
-    return float(n) if weights is None or not n else float(weights.sum() ** 2 / (weights**2).sum())
+    return total**2 / squares if squares else 0.0

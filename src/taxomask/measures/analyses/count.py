@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import PlanError
 from ...microdata import Kind
 from .analysis import Analysis, Estimate, Estimates, effective
 from .condition import parse
 from .cross_table import counted
-from .side import Side, Sides
+from .records import Records, Sides
+from .side import Side
 
 __all__ = ["Count"]
 
@@ -48,9 +50,16 @@ class Count(Analysis):
     def words(self) -> str:
         return f"Records with {self.condition}{f', where {self.where}' if self.where else ''}"
 
-    def estimates(self, side: Side, both: Sides) -> Estimates:
-        truth = parse(self.condition).on(side)
-        w = np.ones(side.n) if side.weights is None else side.weights
-        total, n = float(w[truth.known].sum()), effective(w[truth.known], int(truth.known.sum()))
-        number: Estimate = counted(float(w[truth.true & truth.known].sum()), total, n, self.confidence)
-        return Estimates({"records": number}, int(truth.known.sum()), int((~truth.known).sum()))
+    def estimates(self, records: Records, both: Sides) -> Estimates:
+        total, squares, there, known, unknown = records.fold(_counted, np.add, self.condition).tolist()
+        number: Estimate = counted(there, total, effective(total, squares), self.confidence)
+        return Estimates({"records": number}, int(known), int(unknown))
+
+
+def _counted(side: Side, condition: str) -> NDArray[np.float64]:
+    """What the records count of which it is known whether they meet a condition, and its squares; what those count that
+    do; and of how many it is known, and is not."""
+    truth = parse(condition).on(side)
+    w = (np.ones(side.n) if side.weights is None else side.weights)[truth.known]
+    there = w[truth.true[truth.known]]
+    return np.array([w.sum(), (w**2).sum(), there.sum(), len(w), side.n - len(w)])

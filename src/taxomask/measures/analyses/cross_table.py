@@ -9,12 +9,14 @@ from typing import Annotated
 
 import numpy as np
 from annotated_types import MinLen
+from numpy.typing import NDArray
 
 from ...microdata import Kind
 from .analysis import Analysis, Estimate, Estimates, effective
-from .grouping import grouped
+from .grouping import Groups, grouped
 from .mean import CATEGORIES, by_words
-from .side import Side, Sides
+from .records import Records, Sides
+from .side import Side
 
 __all__ = ["MOST_CELLS", "CrossTable", "counted"]
 
@@ -51,17 +53,25 @@ class CrossTable(Analysis):
     def words(self) -> str:
         return f"Records by {' and '.join(self.of)}{by_words((), self.where)}"
 
-    def estimates(self, side: Side, both: Sides) -> Estimates:
-        groups = grouped(side, self.of, self.levels, MOST_CELLS)
-        possible = [label for one in both for label in grouped(one, self.of, self.levels, MOST_CELLS).labels]
-        g = groups.numbers[groups.known]
-        w = None if side.weights is None else side.weights[groups.known]
-        sums = np.bincount(g, w, len(groups.labels))
-        found = dict(zip(groups.labels, sums.tolist(), strict=True))
-        cells = dict.fromkeys(possible, 0.0) | found
-        total, n = float(sums.sum()), effective(w, len(g))
+    def estimates(self, records: Records, both: Sides) -> Estimates:
+        each = [grouped(one, self.of, self.levels, MOST_CELLS) for one in both]
+        groups = each[0 if records is both[0] else 1]
+        *sums, squares, known, unknown = records.fold(_cells, np.add, groups).tolist()
+        found = dict(zip(groups.labels, sums, strict=True))
+        cells = dict.fromkeys((label for one in each for label in one.labels), 0.0) | found
+        total = float(np.sum(sums))
+        n = effective(total, squares)
         numbers = {label: counted(count, total, n, self.confidence) for label, count in cells.items()}
-        return Estimates(numbers, len(g), int((~groups.known).sum()))
+        return Estimates(numbers, int(known), int(unknown))
+
+
+def _cells(side: Side, groups: Groups) -> NDArray[np.float64]:
+    """What the records of each group count; the squares; and how many records have a group, and have none."""
+    numbers = groups.numbers(side)
+    known = numbers >= 0
+    w = (np.ones(side.n) if side.weights is None else side.weights)[known]
+    sums = np.bincount(numbers[known], w, len(groups.labels))
+    return np.array([*sums, (w**2).sum(), known.sum(), (~known).sum()])
 
 
 def counted(count: float, total: float, n: float, confidence: float) -> Estimate:

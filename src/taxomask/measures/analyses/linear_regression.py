@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...microdata import Kind
-from ._model import Design, Fit, Regression, solve
+from ._model import Design, Fit, Moments, Regression, added, solve
+from .records import Records
 from .side import Side
 
 __all__ = ["LinearRegression"]
@@ -54,33 +55,55 @@ class LinearRegression(Regression):
     def outcome(self, side: Side) -> Float:
         return side[self.response].numbers()
 
-    def fitted(self, design: Design, side: Side, outcome: Float, rows: NDArray[np.int64]) -> Fit | None:
+    def fitted(self, design: Design, records: Records, count: int) -> Fit | None:
         from scipy.special import stdtrit
 
-        middle = float(outcome[rows].mean()) if len(rows) else 0.0  # so that large numbers lose nothing
-        w = np.ones(side.n) if side.weights is None else side.weights
-        width = len(design.names)
-        gram, right, squares = np.zeros((width, width)), np.zeros(width), 0.0
-        for block, x in design.blocks(side, rows):
-            weighted = x * w[block][:, None]
-            gram += weighted.T @ x
-            right += weighted.T @ (outcome[block] - middle)
-            squares += float(w[block] @ (outcome[block] - middle) ** 2)
+        middle = records.fold(_middle, Moments.with_, self).mean  # so that large numbers lose nothing
+        gram, right, squares = records.fold(_equations, added, self, design, middle)
         kept, coefficients, inverse = solve(gram, right)
-        freedom = len(rows) - len(kept)
+        freedom = count - len(kept)
         if freedom <= 0 or not kept:
             return None
-        rest, meat = 0.0, np.zeros((len(kept), len(kept)))
-        for block, x in design.blocks(side, rows):
-            error = outcome[block] - middle - x[:, kept] @ coefficients
-            rest += float(error @ error)
-            scores = x[:, kept] * (w[block] * error)[:, None]
-            meat += scores.T @ scores
-        if side.weights is None:
+        rest, meat = records.fold(_errors, added, self, design, middle, kept, coefficients)
+        if records.weights is None:
             covariance = inverse * (0.0 if rest < 1e-20 * squares else rest / freedom)
         else:
-            covariance = inverse @ meat @ inverse * (len(rows) / freedom)
+            covariance = inverse @ meat @ inverse * (count / freedom)
         if kept[0] == 0:
             coefficients[0] += middle
         quantile = float(stdtrit(freedom, (1 + self.confidence) / 2))
-        return Fit(kept, coefficients, covariance, quantile, len(rows))
+        return Fit(kept, coefficients, covariance, quantile, count)
+
+
+def _middle(side: Side, model: LinearRegression) -> Moments:
+    outcome, rows = model.complete(side)
+    return Moments.of(outcome[rows])
+
+
+def _equations(side: Side, model: LinearRegression, design: Design, middle: float) -> tuple[Float, Float, float]:
+    """The normal equations of the complete cases, and the squares of the response."""
+    outcome, rows = model.complete(side)
+    w = np.ones(side.n) if side.weights is None else side.weights
+    width = len(design.names)
+    gram, right, squares = np.zeros((width, width)), np.zeros(width), 0.0
+    for block, x in design.blocks(side, rows):
+        weighted = x * w[block][:, None]
+        gram += weighted.T @ x
+        right += weighted.T @ (outcome[block] - middle)
+        squares += float(w[block] @ (outcome[block] - middle) ** 2)
+    return gram, right, squares
+
+
+def _errors(
+    side: Side, model: LinearRegression, design: Design, middle: float, kept: list[int], coefficients: Float
+) -> tuple[float, Float]:
+    """The squares of the errors, and of the scores."""
+    outcome, rows = model.complete(side)
+    w = np.ones(side.n) if side.weights is None else side.weights
+    rest, meat = 0.0, np.zeros((len(kept), len(kept)))
+    for block, x in design.blocks(side, rows):
+        error = outcome[block] - middle - x[:, kept] @ coefficients
+        rest += float(error @ error)
+        scores = x[:, kept] * (w[block] * error)[:, None]
+        meat += scores.T @ scores
+    return rest, meat

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._model import Design, Fit, Regression, solve
+from ._model import Design, Fit, Regression, added, solve
 from .condition import parse
+from .records import Records
 from .side import Side
 
 __all__ = ["LogisticRegression"]
 
 Float = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 STEPS, HALVINGS = 50, 30
 
@@ -66,64 +67,116 @@ class LogisticRegression(Regression):
         truth = parse(self.response).on(side)
         return np.where(truth.known, truth.true.astype(float), np.nan)
 
-    def fitted(self, design: Design, side: Side, outcome: Float, rows: Whole) -> Fit | None:
+    def fitted(self, design: Design, records: Records, count: int) -> Fit | None:
         from scipy.special import ndtri
 
-        w = np.ones(side.n) if side.weights is None else side.weights
-        rows, gone = _telling(design, side, outcome, rows)
-        if len(rows) < 2 or outcome[rows].min() == outcome[rows].max():
+        cases, answers = _telling(_Cases(self, design), records)
+        if answers.count < 2 or answers.low == answers.high:
             return None
-        found = _maximum(design, side, outcome, rows, w)
+        found = _maximum(cases, records)
         if found is None:
             return None
         kept, coefficients, inverse = found
         covariance = inverse
-        if side.weights is not None:
-            meat = np.zeros_like(inverse)
-            for block, x in design.blocks(side, rows):
-                error = outcome[block] - _chance(x[:, kept] @ coefficients)
-                scores = x[:, kept] * (w[block] * error)[:, None]
-                meat += scores.T @ scores
-            covariance = inverse @ meat @ inverse * (len(rows) / max(len(rows) - len(kept), 1))
+        if records.weights is not None:
+            (meat,) = records.fold(_scores, added, cases, kept, coefficients)
+            covariance = inverse @ meat @ inverse * (answers.count / max(answers.count - len(kept), 1))
+        gone = [design.names[i] for i in cases.gone]
         notes = (f"all records answer alike in {', '.join(gone)}.",) if gone else ()
-        return Fit(kept, coefficients, covariance, float(ndtri((1 + self.confidence) / 2)), len(rows), notes)
+        return Fit(kept, coefficients, covariance, float(ndtri((1 + self.confidence) / 2)), answers.count, notes)
 
 
-def _telling(design: Design, side: Side, outcome: Float, rows: Whole) -> tuple[Whole, list[str]]:
-    """The records without those of categories that all answer alike, and these categories; until there are none."""
-    gone: list[str] = []
+@dataclass(frozen=True)
+class _Cases:
+    """The complete cases but for those of some categories, which all answer alike."""
+
+    model: LogisticRegression
+    design: Design
+    gone: tuple[int, ...] = ()
+
+    def blocks(self, side: Side) -> Iterator[tuple[Float, Float, Float]]:
+        """The answers of some cases at a time, what they count, and their design."""
+        outcome, rows = self.model.complete(side)
+        w = np.ones(side.n) if side.weights is None else side.weights
+        for block, x in self.design.blocks(side, rows):
+            if self.gone:
+                stay = ~(x[:, list(self.gone)] == 1.0).any(axis=1)
+                block, x = block[stay], x[stay]
+            yield outcome[block], w[block], x
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """How many cases there are, and the least and the largest answer: of all, and of those in which a column is 1.
+
+    ``binary``: whether a column is 0 in all others.
+    """
+
+    count: int
+    low: float
+    high: float
+    inside: Float
+    least: Float
+    largest: Float
+    binary: NDArray[np.bool_]
+
+    def with_(self, other: _Answers) -> _Answers:
+        return _Answers(
+            self.count + other.count,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.inside + other.inside,
+            np.minimum(self.least, other.least),
+            np.maximum(self.largest, other.largest),
+            self.binary & other.binary,
+        )
+
+
+def _answers(side: Side, cases: _Cases) -> _Answers:
+    width = len(cases.design.names)
+    none = np.full(width, np.inf)
+    found = _Answers(0, np.inf, -np.inf, np.zeros(width), none, -none, np.ones(width, dtype=bool))
+    for answers, _, x in cases.blocks(side):
+        inside, each = x == 1.0, answers[:, None]
+        some = _Answers(
+            len(answers),
+            float(answers.min(initial=np.inf)),
+            float(answers.max(initial=-np.inf)),
+            inside.sum(axis=0).astype(float),
+            np.where(inside, each, np.inf).min(axis=0, initial=np.inf),
+            np.where(inside, each, -np.inf).max(axis=0, initial=-np.inf),
+            (inside | (x == 0.0)).all(axis=0),
+        )
+        found = found.with_(some)
+    return found
+
+
+def _telling(cases: _Cases, records: Records) -> tuple[_Cases, _Answers]:
+    """The cases without those of categories that all answer alike, until there are none; and what they answer."""
     while True:
-        width = len(design.names)
-        low, high, count = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
-        binary = np.ones(width, dtype=bool)
-        for block, x in design.blocks(side, rows):
-            inside = x == 1.0
-            binary &= (inside | (x == 0.0)).all(axis=0)
-            answers = outcome[block][:, None]
-            low = np.minimum(low, np.where(inside, answers, np.inf).min(axis=0, initial=np.inf))
-            high = np.maximum(high, np.where(inside, answers, -np.inf).max(axis=0, initial=-np.inf))
-            count += inside.sum(axis=0)
-        alike = np.flatnonzero(binary & (low == high) & (count > 0) & (count < len(rows)))
+        found = records.fold(_answers, _Answers.with_, cases)
+        same = (found.least == found.largest) & (found.inside > 0) & (found.inside < found.count)
+        alike = np.flatnonzero(found.binary & same)
         if not len(alike):
-            return rows, gone
-        gone += [design.names[i] for i in alike.tolist()]
-        stay = [block[~(x[:, alike] == 1.0).any(axis=1)] for block, x in design.blocks(side, rows)]
-        rows = np.concatenate(stay)
+            return cases, found
+        cases = replace(cases, gone=(*cases.gone, *alike.tolist()))
 
 
-def _maximum(
-    design: Design, side: Side, outcome: Float, rows: Whole, w: Float
-) -> tuple[list[int], Float, Float] | None:
+def _maximum(cases: _Cases, records: Records) -> tuple[list[int], Float, Float] | None:
     """The columns, coefficients and inverse information of the greatest likelihood; None if there is no maximum."""
-    width = len(design.names)
-    beta = np.zeros(width)
-    last, information, gradient = _likelihood(design, side, outcome, rows, w, beta)
+
+    def likelihood(beta: Float) -> tuple[float, Float, Float]:
+        value, information, gradient = records.fold(_likelihood, added, cases, beta)
+        return value, information, gradient
+
+    beta = np.zeros(len(cases.design.names))
+    last, information, gradient = likelihood(beta)
     kept, step, inverse = solve(information, gradient)
     for _ in range(STEPS):
         for halving in range(HALVINGS):
             new = beta.copy()
             new[kept] += step / 2**halving
-            value, information, gradient = _likelihood(design, side, outcome, rows, w, new)
+            value, information, gradient = likelihood(new)
             if value >= last - 1e-9 * abs(last):
                 break
         else:
@@ -140,18 +193,24 @@ def _maximum(
     return None
 
 
-def _likelihood(
-    design: Design, side: Side, outcome: Float, rows: Whole, w: Float, beta: Float
-) -> tuple[float, Float, Float]:
-    width = len(design.names)
+def _likelihood(side: Side, cases: _Cases, beta: Float) -> tuple[float, Float, Float]:
+    width = len(beta)
     value, information, gradient = 0.0, np.zeros((width, width)), np.zeros(width)
-    for block, x in design.blocks(side, rows):
-        score, y = x @ beta, outcome[block]
+    for y, w, x in cases.blocks(side):
+        score = x @ beta
         chance = _chance(score)
-        value += float(w[block] @ (y * score - np.logaddexp(0.0, score)))
-        information += (x * (w[block] * chance * (1 - chance))[:, None]).T @ x
-        gradient += x.T @ (w[block] * (y - chance))
+        value += float(w @ (y * score - np.logaddexp(0.0, score)))
+        information += (x * (w * chance * (1 - chance))[:, None]).T @ x
+        gradient += x.T @ (w * (y - chance))
     return value, information, gradient
+
+
+def _scores(side: Side, cases: _Cases, kept: list[int], coefficients: Float) -> tuple[Float]:
+    meat = np.zeros((len(kept), len(kept)))
+    for y, w, x in cases.blocks(side):
+        scores = x[:, kept] * (w * (y - _chance(x[:, kept] @ coefficients)))[:, None]
+        meat += scores.T @ scores
+    return (meat,)
 
 
 def _chance(score: Float) -> Float:

@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...microdata import Kind
 from .analysis import Analysis, Estimate, Estimates
-from .grouping import grouped
-from .side import Side, Sides
+from .grouping import Groups, grouped
+from .records import Records, Sides
+from .side import Side
 
 __all__ = ["CATEGORIES", "Mean", "by_words"]
 
+Float = NDArray[np.float64]
 CATEGORIES = (Kind.ORDINAL, Kind.NOMINAL, Kind.TAXONOMIC)
 
 
@@ -63,24 +66,55 @@ class Mean(Analysis):
     def words(self) -> str:
         return f"Mean of {self.of}{by_words(self.by, self.where)}"
 
-    def estimates(self, side: Side, both: Sides) -> Estimates:
+    def estimates(self, records: Records, both: Sides) -> Estimates:
         from scipy.special import stdtrit
 
-        values, groups = side[self.of].numbers(), grouped(side, self.by, self.levels)
-        complete = groups.known & ~np.isnan(values)
-        x, g, k = values[complete], groups.numbers[complete], len(groups.labels)
-        w = np.ones(len(x)) if side.weights is None else side.weights[complete]
-        n, total = np.bincount(g, minlength=k), np.bincount(g, w, k)
-        shift = float(x.mean()) if len(x) else 0.0  # so that large numbers lose nothing
+        groups = grouped(records, self.by, self.levels)
+        found = records.fold(_means, _Means.with_, self.of, groups)
+        n, total, mean = found.records, found.total, found.mean
+        squares = records.fold(_squares, np.add, self.of, groups, mean)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.bincount(g, w * (x - shift), k) / total
-            squares = np.bincount(g, (w * (x - shift - mean[g])) ** 2, k)
             half = stdtrit(n - 1.0, (1 + self.confidence) / 2) * np.sqrt(n / (n - 1.0) * squares) / total
         half[n < 2] = np.nan
-        mean = mean + shift
         numbers = {
             label: Estimate(float(mean[i]), float(mean[i] - half[i]), float(mean[i] + half[i]))
             for i, label in enumerate(groups.labels)
             if n[i]
         }
-        return Estimates(numbers, int(complete.sum()), int((~complete).sum()))
+        return Estimates(numbers, int(n.sum()), found.left_out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """How many records each group has, what they count together, and their mean; and how many records have no group."""
+
+    records: NDArray[np.int64]
+    total: Float
+    mean: Float
+    left_out: int
+
+    def with_(self, other: _Means) -> _Means:
+        total = self.total + other.total
+        share = np.divide(other.total, total, out=np.zeros(len(total)), where=total > 0)
+        mean = np.where(share == 1, other.mean, self.mean + (other.mean - self.mean) * share)
+        return _Means(self.records + other.records, total, mean, self.left_out + other.left_out)
+
+
+def _complete(side: Side, name: str, groups: Groups) -> tuple[Float, NDArray[np.int64], Float]:
+    """The numbers, groups and weights of the records that have both."""
+    values, numbers = side[name].numbers(), groups.numbers(side)
+    known = (numbers >= 0) & ~np.isnan(values)
+    return values[known], numbers[known], np.ones(int(known.sum())) if side.weights is None else side.weights[known]
+
+
+def _means(side: Side, name: str, groups: Groups) -> _Means:
+    (x, g, w), k = _complete(side, name, groups), len(groups.labels)
+    shift = float(x.mean()) if len(x) else 0.0  # so that large numbers lose nothing
+    total, sums = (np.bincount(g, one, k).astype(np.float64) for one in (w, w * (x - shift)))
+    mean = np.divide(sums, total, out=np.zeros(k), where=total > 0) + shift
+    return _Means(np.bincount(g, minlength=k), total, mean, side.n - len(x))
+
+
+def _squares(side: Side, name: str, groups: Groups, mean: Float) -> Float:
+    x, g, w = _complete(side, name, groups)
+    return np.bincount(g, (w * (x - mean[g])) ** 2, len(groups.labels)).astype(np.float64)

@@ -99,13 +99,14 @@ def _places(ranks: NDArray[np.float64], values: NDArray[np.float64], n: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class ByClass:
-    """Records brought together by class: where each goes, the keys in their order, and where stretches of classes end.
+    """Records brought together by class: where each goes, which stands where, the keys, and where stretches end.
 
     A stretch has whole classes, and about as many records as a chunk, or a single class of more.
     """
 
     engine: Engine
     places: NDArray[Any]
+    order: Whole
     keys: Whole
     edges: tuple[int, ...]
 
@@ -118,11 +119,19 @@ class ByClass:
         items = [(*item, start) for item, (start, _) in zip(engine.cut([ordered]), engine.parts(n), strict=True)]
         starts = engine.map(_first_start, items, _WHAT)
         edges = [0, *(start for start in starts if start is not None), n]
-        return cls(engine, places, ordered, tuple(edges))
+        return cls(engine, places, order, ordered, tuple(edges))
 
     def brought(self, rows: Any) -> Any:
         """A column or an array in the order of the classes."""
         return self.engine.move(rows, self.places, what=_WHAT)
+
+    def returned(self, rows: Any) -> Any:
+        """What is in the order of the classes, in that of the table."""
+        return self.engine.move(rows, self.order, what=_WHAT)
+
+    def each(self, function: Any, columns: Sequence[Any], *common: Any, what: str) -> Any:
+        """What a function makes of each stretch, given its keys and columns that were brought."""
+        return self.engine.each(function, [self.keys, *columns], *common, what=what, edges=self.edges)
 
     def map(self, function: Any, columns: Sequence[Any], *common: Any, what: str) -> list[Any]:
         """What a function finds in each stretch, given its keys and columns that were brought."""

@@ -13,6 +13,7 @@ from ...engines import Engine
 from ...methods._parts import picked_on
 from ...microdata import CategoricalColumn, Column, ContinuousColumn
 from ...microdata.meanings import by_meaning
+from ...microdata.people import row_shares
 from ...partition.nearest import Distinct, Neighbours
 from ..measure import Tables
 from ._among_all import Space, nearest_on
@@ -46,9 +47,14 @@ class Guesses:
     chances: Mapping[str, Float]
     guess: Mapping[str, Float]
 
-    def rate(self, level: str) -> Rate:
-        n = len(self.rows)
-        return Rate.of(float(self.chances[level].sum()), n, float(self.guess[level].mean()) if n else 0.0)
+    def rate(self, level: str, whose: Whole | None = None) -> Rate:
+        """The share that is guessed; where it is known whose the records are, everybody counts once."""
+        chances, guess, n = self.chances[level], self.guess[level], len(self.rows)
+        if whose is None or not n:
+            return Rate.of(float(chances.sum()), n, float(guess.mean()) if n else 0.0)
+        counts = row_shares(whose)
+        people = round(float(counts.sum()))
+        return Rate.of(float(counts @ chances), people, float(counts @ guess) / people)
 
 
 def guesses_on(engine: Engine, tables: Tables, name: str, rows: Whole, space: Space, percent: float = 5.0) -> Guesses:

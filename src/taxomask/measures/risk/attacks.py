@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import or_
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.parameters import check_integer
+from ...engines import Engine
 from ...errors import DataError
+from ...methods._parts import picked_on
 from ...microdata import CategoricalColumn, Column, Kind, Microdata, TaxonomicColumn
 from ...microdata.alike import places_of_both
 from ...partition.nearest import Neighbours
 from ...records import CodeTerm, EqualityTerm, NumberTerm, RecordDistance, TableTerm
+from ..measure import Tables
 from ..plain import Result
 from ..side_by_side import side_by_side
 from .guesses import Runs, Tally
 from .inputs import check_linked, chosen, in_one_numbering
 from .rates import Rate
 
-__all__ = ["RankSwappingAttack", "ReverseMappingAttack", "rank_swapping_attack", "reverse_mapping_attack"]
+__all__ = [
+    "RankSwappingAttack", "ReverseMappingAttack", "candidates_on", "rank_swapping_attack", "reverse_mapping_attack",
+]  # fmt: skip
 
 Whole = NDArray[np.int64]
 Float = NDArray[np.float64]
+_WHAT = "intersecting intervals"
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,14 +160,7 @@ def rank_swapping_attack(
     n = original.n
     some = np.arange(n) if rows is None else rows
     sights = [sight for pair in side_by_side(original, released, names).values() for sight in _sights(*pair, k)]
-    ranged = [sight for sight in sights if isinstance(sight, _Window)]
-    coded = [sight for sight in sights if isinstance(sight, _Code)]
-    boxes = Neighbours(RecordDistance.from_terms(sight.term for sight in sights))
-    candidates = boxes.count_inside(
-        np.stack([one.low[some] for one in ranged], axis=1) if ranged else np.zeros((len(some), 0)),
-        np.stack([one.high[some] for one in ranged], axis=1) if ranged else np.zeros((len(some), 0)),
-        np.stack([one.known[some] for one in coded], axis=1) if coded else np.zeros((len(some), 0), dtype=np.int32),
-    )
+    candidates = _count_inside(sights, some)
     possible = np.logical_and.reduce([sight.possible for sight in sights])[some]
     single, count = candidates == 1, len(some)
     return RankSwappingAttack(
@@ -167,6 +170,117 @@ def rank_swapping_attack(
         Rate.of(int((possible & single).sum()), count, float(single.mean()) / n),
         Rate.of(float((possible / np.maximum(candidates, 1)).sum()), count, 1 / n),
     )
+
+
+# --------------------------------------------------------------------------------------- of long tables
+
+
+@dataclass(frozen=True, eq=False)
+class _Sight:
+    """What a column tells of records that are looked for: how released values are placed, and what may be theirs."""
+
+    place: Callable[[Column], NumberTerm | CodeTerm]
+    low: Float
+    high: Float
+    known: NDArray[np.int32]
+
+
+def candidates_on(
+    engine: Engine, tables: Tables, k: int, names: tuple[str, ...], rows: Whole
+) -> tuple[Whole, NDArray[np.bool_]]:
+    """As `rank_swapping_attack` of long tables: how many released records are possible for each of some original ones,
+    and whether its own is."""
+    columns = [tables.columns[name] for name in names]
+    own = picked_on(engine, [z for _, z in columns], rows, _WHAT)
+    places, sights = list[int](), list[_Sight]()
+    for number, pair in enumerate(columns):
+        some = _sights_on(engine, *pair, k, rows)
+        places, sights = places + [number] * len(some), sights + some
+    items = engine.cut([z for _, z in columns], places, sights)
+    candidates = sum(engine.map(_inside, items, _WHAT, main=True))
+    return candidates, np.logical_and.reduce(
+        [_seen(sight, own[place]).possible for place, sight in zip(places, sights, strict=True)]
+    )
+
+
+def _sights_on(engine: Engine, x: Column, z: Column, k: int, rows: Whole) -> list[_Sight]:
+    """As `_sights`."""
+    name, found, none = x.attribute.name, list[_Sight](), np.zeros(0)
+    (here,) = picked_on(engine, [x], rows, _WHAT)
+    if engine.fold(_any_missing, or_, [x, z], what=_WHAT):
+        gone = here.missing.astype(float)
+        found.append(_Sight(partial(_gone, name), gone, gone, none.astype(np.int32)))
+    if isinstance(x, CategoricalColumn) and isinstance(z, CategoricalColumn) and x.attribute.kind != Kind.ORDINAL:
+        column = x.outline(engine.count(x))
+        term, known = _coded(column, k, here)
+        return [*found, _Sight(term, none, none, known)]
+    ranked = engine.sort(engine.each(_as_numbers, [x], what=_WHAT), _WHAT)
+    low, high = engine.run(_reached, ranked, here.numbers(), k, what=_WHAT)
+    width = float((high - low)[np.isfinite(high - low)].mean()) if np.isfinite(high - low).any() else 1.0
+    scale = 2.0 ** -round(math.log2(width)) if width > 0 else 1.0  # a power of 2 keeps equal what is equal
+    return [*found, _Sight(partial(_scaled, name, scale), low * scale, high * scale, none.astype(np.int32))]
+
+
+def _coded(column: CategoricalColumn, k: int, here: Column) -> tuple[Callable[[Column], CodeTerm], NDArray[np.int32]]:
+    """How released categories are placed, and the places of the known ones."""
+    assert isinstance(here, CategoricalColumn)
+    name = column.attribute.name
+    if isinstance(column, TaxonomicColumn):
+        apart = _apart(column, k)
+        return partial(_in_table, name, apart), _in_table(name, apart, here).coordinates
+    large = column.counts > k  # a smaller category can have been swapped with any other
+    number = np.append(np.where(large, np.arange(1, len(large) + 1), 0), 0).astype(np.int32)
+    return partial(_numbered, name, number), number[here.codes]
+
+
+def _inside(*columns_and_sights: Any) -> Whole:
+    """How many records of a chunk are possible for each that is looked for."""
+    *columns, places, sights = columns_and_sights
+    seen = [_seen(sight, columns[place]) for place, sight in zip(places, sights, strict=True)]
+    return _count_inside(seen, np.arange(len(seen[0].low if isinstance(seen[0], _Window) else seen[0].known)))
+
+
+def _seen(sight: _Sight, z: Column) -> _Window | _Code:
+    term = sight.place(z)
+    return _Window(term, sight.low, sight.high) if isinstance(term, NumberTerm) else _Code(term, sight.known)
+
+
+def _any_missing(x: Column, z: Column) -> bool:
+    return bool(x.missing.any() or z.missing.any())
+
+
+def _as_numbers(column: Column) -> Float:
+    return column.numbers()
+
+
+def _reached(ranked: Float, known: Float, k: int) -> tuple[Float, Float]:
+    """The numbers k ranks below and above known ones; whatever is missing may be anything."""
+    if not len(ranked):
+        return np.full(len(known), -np.inf), np.full(len(known), np.inf)
+    last = len(ranked) - 1
+    low = ranked[np.clip(np.searchsorted(ranked, known, "left") - k, 0, last)]
+    high = ranked[np.clip(np.searchsorted(ranked, known, "right") - 1 + k, 0, last)]
+    gone = np.isnan(known)
+    return np.where(gone, -np.inf, low), np.where(gone, np.inf, high)
+
+
+def _gone(name: str, z: Column) -> NumberTerm:
+    return NumberTerm(name, z.missing.astype(float), 0.0, 1.0)
+
+
+def _scaled(name: str, scale: float, z: Column) -> NumberTerm:
+    return NumberTerm(name, np.nan_to_num(z.numbers() * scale), 0.0, 1.0)
+
+
+def _in_table(name: str, apart: Float, z: CategoricalColumn) -> TableTerm:
+    return TableTerm(name, np.where(z.missing, len(apart) - 1, z.codes).astype(np.int32), apart)
+
+
+def _numbered(name: str, number: NDArray[np.int32], z: CategoricalColumn) -> EqualityTerm:
+    return EqualityTerm(name, number[z.codes], 1.0, len(number))
+
+
+# --------------------------------------------------------------------------------------- what a column tells
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +294,18 @@ class _Window:
     @property
     def possible(self) -> NDArray[np.bool_]:
         return (self.low <= self.term.coordinates) & (self.term.coordinates <= self.high)
+
+
+def _count_inside(sights: Sequence[_Window | _Code], some: Whole) -> Whole:
+    """How many released records are possible for each of some known ones."""
+    ranged = [sight for sight in sights if isinstance(sight, _Window)]
+    coded = [sight for sight in sights if isinstance(sight, _Code)]
+    boxes = Neighbours(RecordDistance.from_terms(sight.term for sight in sights))
+    return boxes.count_inside(
+        np.stack([one.low[some] for one in ranged], axis=1) if ranged else np.zeros((len(some), 0)),
+        np.stack([one.high[some] for one in ranged], axis=1) if ranged else np.zeros((len(some), 0)),
+        np.stack([one.known[some] for one in coded], axis=1) if coded else np.zeros((len(some), 0), dtype=np.int32),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,13 +332,8 @@ def _sights(x: Column, z: Column, k: int) -> list[_Window | _Code]:
         found.append(_Window(NumberTerm(name, there, 0.0, 1.0), known, known))
     if x.attribute.kind == Kind.ORDINAL or not (isinstance(x, CategoricalColumn) and isinstance(z, CategoricalColumn)):
         return [*found, _window(x, z, k)]
-    if isinstance(x, TaxonomicColumn):
-        apart = _apart(x, k)
-        known, there = (np.where(column.missing, len(apart) - 1, column.codes) for column in (x, z))
-        return [*found, _Code(TableTerm(name, there.astype(np.int32), apart), known.astype(np.int32))]
-    large = x.counts > k  # a smaller category can have been swapped with any other
-    number = np.append(np.where(large, np.arange(1, len(large) + 1), 0), 0).astype(np.int32)
-    return [*found, _Code(EqualityTerm(name, number[z.codes], 1.0, len(large) + 1), number[x.codes])]
+    term, places = _coded(x, k, x)
+    return [*found, _Code(term(z), places)]
 
 
 def _window(x: Column, z: Column, k: int) -> _Window:

@@ -16,6 +16,7 @@ from ..measure import Figure, Measure, Tables
 from ..plain import Result
 from ..side_by_side import side_by_side
 from ._by_class import keys_on, sizes_on
+from ._by_person import different_on, easiest_on, owned_on
 from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
@@ -193,26 +194,36 @@ def _stacked(first: Column, second: Column) -> Column:
 
 
 def _class_sizes_on(engine: Engine, tables: Tables) -> ClassSizes:
-    """The same of long tables; where people count, in one job."""
+    """The same of long tables."""
     original, released = tables.both
-    if original.units is not None or released.units is not None:
-        found: ClassSizes = engine.run(class_sizes, original, released, what="measuring")
-        return found
     names = chosen(original, released, None)
-    before = class_counts_on(engine, original, names)
-    sizes, counts = class_counts_on(engine, released, names)
+    before, alone_before = _counted_on(engine, original, names)
+    (sizes, counts), alone = _counted_on(engine, released, names)
     return ClassSizes(
         names,
         released.n,
         int(counts.sum()),
         int(sizes[0]),
-        _alone(sizes, counts),
+        alone,
         tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
         int(before[0][0]),
-        _alone(*before),
+        alone_before,
         released.unit,
-        released.n,
+        _different_on(engine, released),
     )
+
+
+def _counted_on(engine: Engine, data: Microdata, names: tuple[str, ...]) -> tuple[tuple[Whole, Whole], int]:
+    """The sizes of classes and how many have each, and how many records, or people, are alone in one."""
+    if data.units is not None:
+        return owned_on(engine, data, names, data.units)[1:]
+    sizes, counts = class_counts_on(engine, data, names)
+    return (sizes, counts), int(counts[0]) if sizes[0] == 1 else 0
+
+
+def _different_on(engine: Engine, data: Microdata) -> int:
+    """As `_different`."""
+    return data.n if data.units is None else different_on(engine, data.units)
 
 
 def class_counts_on(engine: Engine, data: Microdata, names: Iterable[str]) -> tuple[Whole, Whole]:
@@ -220,22 +231,18 @@ def class_counts_on(engine: Engine, data: Microdata, names: Iterable[str]) -> tu
     return sizes_on(engine, keys_on(engine, (data.columns[name] for name in names)))
 
 
-def _alone(sizes: Whole, counts: Whole) -> int:
-    return int(counts[0]) if sizes[0] == 1 else 0
-
-
 def _reidentification_on(engine: Engine, tables: Tables) -> Reidentification:
-    """The same of long tables; where people count, in one job."""
+    """The same of long tables."""
     original, released = tables.both
-    if released.units is not None:
-        found: Reidentification = engine.run(reidentification, original, released, what="measuring")
-        return found
-    sizes, counts = class_counts_on(engine, released, chosen(original, released, None))
-    n, guess, threshold = released.n, 1 / released.n, 0.2
-    above = int((sizes * counts)[1 / sizes > threshold].sum())
-    risk = ClassRisk(
-        float(1 / sizes[0]), Rate.of(float(counts.sum()), n, guess), Rate.of(above, n, float(guess > threshold))
-    )
+    names, guess, threshold = chosen(original, released, None), 1 / _different_on(engine, released), 0.2
+    if released.units is None:
+        sizes, counts = class_counts_on(engine, released, names)
+        counts = sizes * counts
+    else:
+        sizes, counts = easiest_on(engine, owned_on(engine, released, names, released.units)[0], released.people)
+    n, above = int(counts.sum()), int(counts[1 / sizes > threshold].sum())
+    found = Rate.of(float((counts / sizes).sum()), n, guess)
+    risk = ClassRisk(float(1 / sizes[0]), found, Rate.of(above, n, float(guess > threshold)))
     return Reidentification(risk, None, risk.mean, 0)
 
 

@@ -6,26 +6,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...engines import Engine
 from ...methods import Progress
+from ...methods._long_closeness import Classes, mean_on, mover_on
 from ...microdata import Attribute, CategoricalColumn, Column, Microdata, Role
 from ...microdata.combinations import numbered
 from ...microdata.meanings import by_meaning
 from ...microdata.people import class_owners
 from ...partition import Groups
-from ...semantics import EarthMover, earth_mover, earth_mover_of
+from ...semantics import EarthMover, earth_mover
 from ..measure import Measure, Tables, telling
 from ._by_class import ByClass, keys_on, sizes_on
+from ._by_person import row_shares_on
 from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
 __all__ = [
-    "CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "alike_by_chance", "alike_of_sizes", "l_diversity",
+    "CLOSENESS", "DIVERSITY", "Closeness", "Diversity", "alike_by_chance", "alike_of_sizes", "emptied", "l_diversity",
     "t_closeness", "value_counts_on",
 ]  # fmt: skip
 
@@ -195,24 +196,23 @@ class _Found:
 
 
 def _diversity_on(engine: Engine, tables: Tables) -> dict[str, Diversity]:
-    """The same of long tables, class by class; where people count, in one job."""
-    if tables.released.people is not None:
-        found: dict[str, Diversity] = engine.run(_each_diversity, tables, what="measuring")
-        return found
-    classes = _classes_on(engine, tables) if tables.confidential else None
-    return {name: _one_on(engine, tables.released.columns[name], classes) for name in tables.confidential if classes}
+    """The same of long tables, class by class."""
+    if not tables.confidential:
+        return {}
+    released = tables.released
+    keys = keys_on(engine, (released.columns[name] for name in chosen(*tables.both, None)))
+    classes = ByClass.of(engine, keys)
+    people = [] if released.people is None else [classes.brought(released.people)]
+    return {name: _one_on(engine, released.columns[name], classes, people) for name in tables.confidential}
 
 
-def _classes_on(engine: Engine, tables: Tables) -> ByClass:
-    names = chosen(*tables.both, None)
-    return ByClass.of(engine, keys_on(engine, (tables.released.columns[name] for name in names)))
-
-
-def _one_on(engine: Engine, column: Column, classes: ByClass) -> Diversity:
-    parts = classes.map(_of_classes, [classes.brought(column)], what="counting values of classes")
+def _one_on(engine: Engine, column: Column, classes: ByClass, people: list[Whole]) -> Diversity:
+    brought = classes.brought(column)
+    once, parts = classes.each(_of_classes, [brought, *people], what="counting values of classes")
     found = reduce(_Found.with_, parts)
-    n, sizes, least = len(column), found.sizes, int(found.sizes[0])
-    values, times = value_counts_on(engine, column)
+    n, sizes, least = int(found.sizes @ found.counts), found.sizes, int(found.sizes[0])
+    counted = engine.each(emptied, [brought, once], what="counting values") if people else column
+    values, times = value_counts_on(engine, counted, n)
     often = values >= least
     chance = alike_of_sizes(n, np.repeat(values[often], times[often]), sizes, found.counts)
     return Diversity(
@@ -223,67 +223,51 @@ def _one_on(engine: Engine, column: Column, classes: ByClass) -> Diversity:
     )
 
 
-def _of_classes(keys: Whole, column: Column) -> _Found:
+def _of_classes(keys: Whole, column: Column, people: Whole | None = None) -> tuple[NDArray[np.bool_], _Found]:
+    """Which records count, everybody once with each value of a class, and what those of each class tell."""
     classes = np.cumsum(np.concatenate([[0], keys[1:] != keys[:-1]]).astype(np.int64))
-    sizes, different, entropy = _in_classes(classes, class_numbers([by_meaning(column)]))
+    values, once = class_numbers([by_meaning(column)]), np.ones(len(keys), dtype=bool)
+    if people is not None:
+        once = np.zeros(len(keys), dtype=bool)
+        once[numbered([classes, values, people], len(keys))[1]] = True
+    sizes, different, entropy = _in_classes(classes[once], values[once])
     one = int(sizes[different == 1].sum())
-    return _Found(int(different.min()), float(entropy.min()), one, *np.unique(sizes, return_counts=True))
+    return once, _Found(int(different.min()), float(entropy.min()), one, *np.unique(sizes, return_counts=True))
+
+
+def emptied(column: Column, kept: NDArray[np.bool_]) -> Column:
+    """The column without the values of records that do not count."""
+    gone = np.nan if column.cells.dtype.kind == "f" else -1
+    return column.with_cells(np.where(kept, column.cells, gone).astype(column.cells.dtype))
 
 
 def _closeness_on(engine: Engine, tables: Tables) -> dict[str, Closeness]:
-    """The same of long tables, class by class; where people count, in one job."""
+    """The same of long tables, class by class."""
     names = [name for name in tables.confidential if _quick(tables.original.schema[name])]
-    if tables.released.people is not None:
-        found: dict[str, Closeness] = engine.run(_each_closeness, tables, what="measuring closeness")
-        return found
-    classes = _classes_on(engine, tables) if names else None
-    return {name: _close_on(engine, tables.released.columns[name], classes) for name in names if classes}
+    if not names:
+        return {}
+    released = tables.released
+    keys = keys_on(engine, (released.columns[name] for name in chosen(*tables.both, None)))
+    classes = Classes(engine, keys, released.people)
+    shares = None if released.people is None else row_shares_on(engine, released.people)
+    found = {}
+    for name in names:
+        column = released.columns[name]
+        found[name] = Closeness(name, *mean_on(classes, column, *mover_on(engine, column, shares)))
+    return found
 
 
-def _close_on(engine: Engine, column: Column, classes: ByClass) -> Closeness:
-    what = "measuring closeness"
-    meant = by_meaning(column.part(0, 0))
-    if isinstance(column, CategoricalColumn):
-        values, counts = np.zeros(0), engine.count(engine.each(by_meaning, [column], what=what))
-    else:
-        values, counts = engine.fold(_different, _added, [column], what=what)
-    mover = earth_mover_of(meant, np.concatenate([[len(column) - counts.sum()], counts]))
-    parts = classes.map(_of_stretch, [classes.brought(column)], mover, values, what=what)
-    largest, total = max(one for one, _ in parts), sum(one for _, one in parts)
-    return Closeness(column.attribute.name, largest, total / len(column))
+def value_counts_on(engine: Engine, column: Column, n: int | None = None) -> tuple[Whole, Whole]:
+    """How many records values have, and how many values have so many; all missing ones are one value.
 
-
-def _of_stretch(keys: Whole, column: Column, mover: EarthMover, values: NDArray[np.float64]) -> tuple[float, float]:
-    """The largest distance of some classes, and the sum over their records."""
-    start = np.concatenate([[0], np.flatnonzero(keys[1:] != keys[:-1]) + 1, [len(keys)]])
-    if isinstance(column, CategoricalColumn):
-        codes = by_meaning(column).numbered()[0]
-    else:
-        codes = np.where(column.missing, -1, np.searchsorted(values, column.numbers()))
-    distances = mover.among(codes).of_groups(np.arange(len(keys)), start)
-    return float(distances.max()), float(distances @ np.diff(start))
-
-
-def _different(column: Column) -> tuple[NDArray[np.float64], Whole]:
-    """The different numbers of a chunk, and how many records have each."""
-    values = column.numbers()
-    known, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-    return known, counts.astype(np.int64)
-
-
-def _added(one: tuple[NDArray[np.float64], Whole], other: tuple[NDArray[np.float64], Whole]) -> Any:
-    values, place = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
-    return values, np.bincount(place, weights=np.concatenate([one[1], other[1]])).astype(np.int64)
-
-
-def value_counts_on(engine: Engine, column: Column) -> tuple[Whole, Whole]:
-    """How many records values have, and how many values have so many; all missing ones are one value."""
+    Of ``n`` records, if some of the missing ones do not count.
+    """
     if isinstance(column, CategoricalColumn):
         counts = engine.count(engine.each(by_meaning, [column], what="counting values"))
     else:
         sizes, times = sizes_on(engine, column.cells)
         counts = np.repeat(sizes, times)
-    gone = len(column) - int(counts.sum())
+    gone = (len(column) if n is None else n) - int(counts.sum())
     return np.unique(np.append(counts[counts > 0], [gone] * (gone > 0)).astype(np.int64), return_counts=True)
 
 

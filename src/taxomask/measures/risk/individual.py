@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import add, or_
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._support.parameters import check_number
+from ...engines import Engine
 from ...errors import DataError, SchemaError, did_you_mean
 from ...methods import Progress
 from ...microdata import ContinuousColumn, Microdata, Role
@@ -16,6 +19,8 @@ from ...microdata.class_risk import class_risk, people_risk
 from ...microdata.people import in_order_of_appearance
 from ..measure import Figure, Measure, Tables
 from ..plain import Result
+from ._by_class import ByClass, keys_on
+from ._by_person import different_on, found_on, of_homes_on, row_shares_on
 from .inputs import check_records, chosen, class_numbers
 from .rates import Rate
 
@@ -23,6 +28,7 @@ __all__ = ["INDIVIDUAL", "HouseholdRisk", "IndividualRisk", "individual_risk"]
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
+_WHAT = "measuring individual risk"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +48,9 @@ class HouseholdRisk(Result):
 class IndividualRisk(Result):
     """The chance to re-identify each record in the population, and what it comes to.
 
-    ``expected`` is the expected number of re-identifications, ``mean`` the same per record; where the schema names
-    people, of people and per person, each found by the easiest of their records. ``household`` is None where there are
-    no households.
+    ``records`` is empty of tables of more than a chunk. ``expected`` is the expected number of re-identifications,
+    ``mean`` the same per record; where the schema names people, of people and per person, each found by the easiest of
+    their records. ``household`` is None where there are no households.
     """
 
     records: Float
@@ -130,13 +136,15 @@ def _weights(released: Microdata, weights: ArrayLike | str) -> Float:
             )
         weights = column.values
     weight = np.asarray(weights, dtype=np.float64)
-    if weight.shape != (released.n,):
-        raise DataError(
-            f"there are {weight.size:,} weights for {released.n:,} released records.", hint="Give one per record."
-        )
-    if not (np.isfinite(weight) & (weight > 0)).all():
-        raise DataError("some weights are missing or not above 0.", hint="A record stands for at least itself.")
+    _check_weights(weight.size, released.n, wrong=_wrong(weight))
     return weight
+
+
+def _check_weights(count: int, n: int, *, wrong: bool) -> None:
+    if count != n:
+        raise DataError(f"there are {count:,} weights for {n:,} released records.", hint="Give one per record.")
+    if wrong:
+        raise DataError("some weights are missing or not above 0.", hint="A record stands for at least itself.")
 
 
 def _numbers(households: ArrayLike, n: int) -> Whole:
@@ -151,12 +159,79 @@ def _released(tables: Tables, progress: Progress | None) -> IndividualRisk | Non
     return None if weights is None else individual_risk(*tables.both, weights)
 
 
+# --------------------------------------------------------------------------------------- of long tables
+
+
+def _released_on(engine: Engine, tables: Tables) -> IndividualRisk | None:
+    """The same of long tables; ``records`` are left out."""
+    weights = _weights_on(engine, tables)
+    if weights is None:
+        return None
+    released, threshold = tables.released, 0.2
+    people, homes = released.people, released.households
+    names = chosen(*tables.both, None)
+    classes = ByClass.of(engine, keys_on(engine, (released.columns[name] for name in names)))
+    brought = [classes.brought(one) for one in (weights, people) if one is not None]
+    records = classes.returned(classes.each(_of_classes, brought, what=_WHAT))
+    found, tops = found_on(engine, records, people, threshold)
+    rows = [weights] if people is None else [weights, row_shares_on(engine, people)]
+    everybody = max(engine.fold(_summed, add, rows, what=_WHAT), 1.0)
+    guess = 1 / everybody
+    above = Rate.of(found.above, found.people, float(guess > threshold))
+    none, household = np.zeros(0), None
+    if homes is not None:
+        of_homes, _ = of_homes_on(engine, tops, homes)
+        mean = Rate.of(of_homes.expected, of_homes.people, guess)
+        household = HouseholdRisk(none, of_homes.expected, mean, of_homes.highest)
+    mean = Rate.of(found.expected, found.people, guess)
+    return IndividualRisk(none, found.expected, mean, found.highest, above, household)
+
+
+def _weights_on(engine: Engine, tables: Tables) -> Float | None:
+    """For how many people each released record stands; None if there is nothing to say it from."""
+    given, data = tables.weights, tables.original if tables.linked else tables.released
+    if given is None and data.weights is None:
+        size = data.schema.population_size
+        if size is None:
+            return None
+        people = data.n if data.people is None else different_on(engine, data.people)
+        alike: Float = engine.each(_alike, [range(data.n)], max(size / max(people, 1), 1.0), what=_WHAT)
+        return alike
+    weights: Any = data.weights
+    if isinstance(given, str):
+        column = tables.released.columns.get(given)
+        weights = column.values if isinstance(column, ContinuousColumn) else _weights(tables.released, given)
+    elif given is not None:
+        weights = np.asarray(given, dtype=np.float64)
+    _check_weights(len(weights), tables.released.n, wrong=engine.fold(_wrong, or_, [weights], what=_WHAT))
+    found: Float = weights
+    return found
+
+
+def _alike(rows: range, weight: float) -> Float:
+    return np.full(len(rows), weight)
+
+
+def _wrong(weights: Float) -> bool:
+    return not bool((np.isfinite(weights) & (weights > 0)).all())
+
+
+def _of_classes(keys: Whole, weights: Float, people: Whole | None = None) -> Float:
+    """The chance of each record of some classes."""
+    return class_risk(np.cumsum(np.concatenate([[0], keys[1:] != keys[:-1]]).astype(np.int64)), people, weights)
+
+
+def _summed(weights: Float, shares: Float | None = None) -> float:
+    return float((weights if shares is None else weights * shares).sum())
+
+
 INDIVIDUAL = Measure(
     "individual",
     title="people found in the population",
     about="How many records of a survey would be found in the population, from the weights.",
     unit="records",
     compute=_released,
+    on_engine=_released_on,
     seconds=lambda tables: 1e-7 * tables.n,
     where="expected",
     columns=Role.QUASI_IDENTIFIER,

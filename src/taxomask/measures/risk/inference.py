@@ -23,7 +23,7 @@ from .guesses import Runs, Tally, confidential_codes, members_of
 from .inputs import check_records, chosen, in_one_numbering
 from .linkage import Scale, spaces
 from .rates import Rate
-from .sampling import targets
+from .sampling import numbers_on, targets_on
 
 __all__ = ["INFERENCE", "Guess", "Inference", "guess_chances", "inference"]
 
@@ -235,14 +235,16 @@ def _each(
 
 
 def _inference_on(engine: Engine, tables: Tables) -> dict[str, Inference]:
-    """Of a random sample of people, from the nearest of all records; where people or outsiders count, in one job."""
-    if tables.original.people is not None or tables.control is not None:
+    """Of a random sample of people, from the nearest of all records; where outsiders count, in one job."""
+    if tables.control is not None:
         found: dict[str, Inference] = engine.run(_each_inference, tables, what="guessing")
         return found
-    rows, space = targets(tables, tables.n), space_on(engine, tables, chosen(*tables.both, None))
+    rows, space = targets_on(engine, tables, tables.n), space_on(engine, tables, chosen(*tables.both, None))
+    people = tables.original.people
     guesses = {name: guesses_on(engine, tables, name, rows, space) for name in tables.confidential}
+    whose = {name: None if people is None else numbers_on(engine, people, one.rows) for name, one in guesses.items()}
     return {
-        name: Inference(name, {level: Guess(one.rate(level), None) for level in one.chances})
+        name: Inference(name, {level: Guess(one.rate(level, whose[name]), None) for level in one.chances})
         for name, one in guesses.items()
     }
 

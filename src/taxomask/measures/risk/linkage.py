@@ -23,7 +23,7 @@ from ..side_by_side import side_by_side
 from ._among_all import Space, nearest_on, space_on
 from .inputs import check_linked, check_records, chosen
 from .rates import Rate
-from .sampling import TARGETS, targets
+from .sampling import TARGETS, targets, targets_on
 
 __all__ = [
     "LINKAGE", "PARTIAL_LINKAGE", "WORST", "Linkage", "own_distances", "partial_linkage", "record_linkage", "spaces",
@@ -230,7 +230,7 @@ def _truth(original: Microdata, released: Microdata, truth: ArrayLike | None) ->
 
 def _linkage_on(engine: Engine, tables: Tables) -> Linkage:
     """Of a random sample of the released records, each among all original ones."""
-    rows = targets(tables, tables.released.n, LONG)
+    rows = targets_on(engine, tables, tables.released.n, LONG)
     space = space_on(engine, tables, chosen(*tables.both, None))
     here, there = (space.picked(engine, tables, when, rows) for when in (0, 1))
     return _found_on(engine, tables, space, here, there, rows)
@@ -252,7 +252,7 @@ def _found_on(
 
 def _partial_on(engine: Engine, tables: Tables) -> tuple[Linkage, ...]:
     """The same for every choice of few columns."""
-    names, rows = chosen(*tables.both, None), targets(tables, tables.released.n)
+    names, rows = chosen(*tables.both, None), targets_on(engine, tables, tables.released.n)
     whole = space_on(engine, tables, names)
     here, there = (whole.picked(engine, tables, when, rows) for when in (0, 1))
 

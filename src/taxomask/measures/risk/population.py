@@ -18,6 +18,7 @@ from ...microdata import Microdata, Role
 from ...microdata.people import class_owners
 from ..measure import Figure, Measure, Tables
 from ..plain import Result
+from ._by_person import owned_on
 from .classes import class_counts_on
 from .inputs import check_records, chosen, class_numbers
 
@@ -309,18 +310,20 @@ def _before_and_after(tables: Tables, progress: Progress | None) -> dict[str, Po
 
 
 def _before_and_after_on(engine: Engine, tables: Tables) -> dict[str, PopulationUniques] | None:
-    """The same of long tables; where people count, in one job."""
+    """The same of long tables."""
     size = tables.population
     if size is None:
         return None
-    if tables.original.units is not None or tables.released.units is not None:
-        found: dict[str, PopulationUniques] = engine.run(_before_and_after, tables, what="measuring")
-        return found
     names = chosen(*tables.both, None)
-    counted = {
-        when: class_counts_on(engine, data, names) for when, data in zip(("before", "after"), tables.both, strict=True)
-    }
-    return {when: _estimated(np.repeat(*one), size) for when, one in counted.items()}
+    both = zip(("before", "after"), tables.both, strict=True)
+    return {when: _estimated(np.repeat(*_sizes_on(engine, data, names)), size) for when, data in both}
+
+
+def _sizes_on(engine: Engine, data: Microdata, names: tuple[str, ...]) -> tuple[Whole, Whole]:
+    """The sizes of classes, in people where these count, and how many have each."""
+    if data.people is None:
+        return class_counts_on(engine, data, names)
+    return owned_on(engine, data, names, data.people)[1]
 
 
 POPULATION_UNIQUES = Measure(

@@ -34,6 +34,7 @@ class StatisticalFile(Source):
         Its options.
     """
 
+    whole = True
     apart = False  # whether a child process reads it
 
     def __init__(self, path: Path, reader: str, **options: Any) -> None:

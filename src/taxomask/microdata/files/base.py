@@ -111,12 +111,15 @@ class Source(ABC):
         Whether an empty text is something else than no value.
     beside
         What else lies in the same file: other tables.
+    whole
+        Whether the file is read whole, whatever is asked for.
     """
 
     format: str
     columnar: bool = False
     empty_text: bool = False
     beside: Sequence[str] = ()
+    whole: bool = False
     titles: Mapping[str, str] = {}
     labels: Mapping[str, Mapping[Any, str]] = {}
     missing: Mapping[str, tuple[Any, ...]] = {}

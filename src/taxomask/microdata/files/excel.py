@@ -26,6 +26,7 @@ LARGEST = 1 << 30  # bytes of an unpacked workbook; a sheet is at most 1,048,576
 
 class _Excel(Source):
     format = "excel"
+    whole = True
 
     def __init__(self, path: Path, sheet: str | None = None) -> None:
         calamine = import_extra("python_calamine", "formats", "Reading Excel files")

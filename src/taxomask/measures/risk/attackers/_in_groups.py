@@ -21,8 +21,8 @@ from ....microdata import Column, Microdata
 from ....microdata.people import NOBODY
 from ...measure import Tables
 from ...side_by_side import same_values_on
-from ..sampling import generator, targets
-from .attacker import Attack, found_with
+from ..sampling import generator, targets_on
+from .attacker import Attack, Whose, found_with
 from .linking import Likeliest, likeliest_of
 from .repetitions import Repeated, of_columns, repeated_on, repetitions
 
@@ -57,19 +57,22 @@ class _Known:
 
 def informed_on(engine: Engine, tables: Tables, names: tuple[str, ...]) -> Attack:
     """Each of a random sample of the released records among all original ones."""
-    rng, rows, n = generator(tables), targets(tables, tables.n), tables.n
+    rng, rows, n = generator(tables), targets_on(engine, tables, tables.n), tables.n
     known, how = _known(engine, tables, names, rows, rng)
     both = [[tables.columns[name][when] for name in names] for when in (0, 1)]
     groups = -(-n // engine.chunk)
     sizes = [len(range(group, n, groups)) for group in range(groups)]
     edges = np.concatenate([[0], np.cumsum(sizes)]).tolist()
     places = engine.each(_places, [range(n)], groups, edges, what=_WHAT)
-    moved = [engine.move(column, places, what=_WHAT) for some in both for column in some]
+    data, whose = tables.original, Whose.on(engine, tables, rows)
+    units = data.units if data.people is None else data.people
+    every = engine.each(_rows, [range(n)], what=_WHAT) if units is None else units
+    moved = [engine.move(one, places, what=_WHAT) for one in (*both[0], *both[1], every)]
     looked_for = [column for some in both for column in picked_on(engine, some, rows, _WHAT)]
-    own = [(group, child) for group, child in enumerate(rng.spawn(groups))]
-    items = engine.cut(moved, looked_for, known, rows, groups, edges=edges)
-    found = engine.map(_in_group, [(*item, *one) for item, one in zip(items, own, strict=True)], _WHAT, main=True)
-    return found_with(tables, rows, _chances(found), f"{how} Each record with the likeliest.")
+    own = rng.spawn(groups)
+    items = engine.cut(moved, looked_for, known, rows if whose is None else whose.units, edges=edges)
+    found = engine.map(_in_group, [(*item, one) for item, one in zip(items, own, strict=True)], _WHAT, main=True)
+    return found_with(tables, rows, _chances(found), f"{how} Each record with the likeliest.", whose)
 
 
 def _known(
@@ -105,6 +108,10 @@ def _table(data: Microdata, columns: Mapping[str, Column]) -> Microdata:
     return replace(data, columns=columns, rows=np.arange(n), _owners=NOBODY)
 
 
+def _rows(rows: range) -> Whole:
+    return np.arange(rows.start, rows.stop)
+
+
 def _places(rows: range, groups: int, edges: list[int]) -> Whole:
     """Where each record goes that is to be in the group of every so manieth."""
     every = np.arange(rows.start, rows.stop)
@@ -113,14 +120,14 @@ def _places(rows: range, groups: int, edges: list[int]) -> Whole:
 
 def _in_group(*columns_and_known: Any) -> Likeliest:
     """The likeliest records of a group, the records that are looked for being added to it to be told about."""
-    *columns, looked_for, known, rows, groups, group, rng = columns_and_known
-    size = len(columns[0])
+    *columns, units, looked_for, known, whose, rng = columns_and_known
+    size = len(units)
     pairs = zip(columns, looked_for, strict=True)
     both = [one.with_cells(np.concatenate([one.cells, more.cells])) for one, more in pairs]
     count = len(known.names)
     here, there = (dict(zip(known.names, some, strict=True)) for some in (both[:count], both[count:]))
     evidence = [_cut(one, size) for one in known.evidence(here, there)]
-    return likeliest_of(evidence, rows, group + groups * np.arange(size), rng)
+    return likeliest_of(evidence, whose, np.asarray(units), rng)
 
 
 def _cut(one: Evidence, size: int) -> Evidence:

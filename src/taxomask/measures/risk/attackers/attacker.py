@@ -14,6 +14,7 @@ from ....engines import Engine
 from ...measure import Measure, Tables
 from ...plain import Result
 from ..rates import Rate
+from ..sampling import numbers_on
 
 __all__ = ["Attack", "Attacker", "found_with", "most_telling", "own_pairs", "units_of"]
 
@@ -98,15 +99,53 @@ def units_of(tables: Tables) -> Whole:
 
 def own_pairs(units: Whole, rows: Whole) -> tuple[Whole, Whole]:
     """Every pair of a record that is looked for (its place among the rows) and an original record of its unit."""
+    return pairs_of(units[rows], units)
+
+
+def pairs_of(whose: Whole, units: Whole) -> tuple[Whole, Whole]:
+    """Every pair of a record that is looked for and one of some others of the same unit, by their places."""
     order = np.argsort(units, kind="stable")
     ranked = units[order]
-    low, high = (np.searchsorted(ranked, units[rows], side) for side in ("left", "right"))
+    low, high = (np.searchsorted(ranked, whose, side) for side in ("left", "right"))
     count = high - low
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    return np.repeat(np.arange(len(rows)), count), order[np.repeat(low, count) + offset]
+    return np.repeat(np.arange(len(whose)), count), order[np.repeat(low, count) + offset]
 
 
-def found_with(tables: Tables, rows: Whole, chances: Float, how: str) -> Attack:
+@dataclass(frozen=True, eq=False)
+class Whose:
+    """The person of each record that is looked for, how many people the table has, and their households."""
+
+    units: Whole
+    everybody: int
+    homes: Whole | None
+
+    @classmethod
+    def of(cls, tables: Tables, rows: Whole) -> Whose:
+        units, data = units_of(tables), tables.original
+        homes = None if data.people is None or data.households is None else data.households[rows]
+        return cls(units[rows], int(units.max(initial=0)) + 1, homes)
+
+    @classmethod
+    def on(cls, engine: Engine, tables: Tables, rows: Whole) -> Whose | None:
+        """The same of long tables; None where nobody owns records."""
+        data = tables.original
+        units = data.units if data.people is None else data.people
+        if units is None:
+            return None
+        homes = None if data.people is None else data.households
+        return cls(
+            numbers_on(engine, units, rows),
+            engine.fold(_most, max, [units], what="drawing a sample") + 1,
+            None if homes is None else numbers_on(engine, homes, rows),
+        )
+
+
+def _most(units: Whole) -> int:
+    return int(units.max(initial=0))
+
+
+def found_with(tables: Tables, rows: Whole, chances: Float, how: str, whose: Whose | None = None) -> Attack:
     """What was found of some of the records.
 
     The share is of people: the chance of a person is that of the record that is found most easily. Where the table has
@@ -116,16 +155,15 @@ def found_with(tables: Tables, rows: Whole, chances: Float, how: str) -> Attack:
     said = f" A random {len(rows):,} of {n:,} records were looked for." if len(rows) < n else ""
     if data.units is None:
         return Attack(_rate(chances, n), how + said, len(rows), *_chances(rows, chances, n))
-    units = units_of(tables)
-    whose, place = np.unique(units[rows], return_inverse=True)
-    each = np.zeros(len(whose))
+    whose = whose or Whose.of(tables, rows)
+    several, first, place = np.unique(whose.units, return_index=True, return_inverse=True)
+    each = np.zeros(len(several))
     np.maximum.at(each, place, chances)
-    share = _rate(each, max(int(units.max(initial=0)) + 1, 1))
+    share = _rate(each, max(whose.everybody, 1))
     found = Attack(share, how + said, len(rows), *_chances(rows, chances, n))
-    if data.people is None or data.households is None:
+    if whose.homes is None:
         return found
-    first = rows[np.unique(place, return_index=True)[1]]  # a record of each person
-    homes, home = np.unique(data.households[first], return_inverse=True)
+    homes, home = np.unique(whose.homes[first], return_inverse=True)  # of a record of each person
     spared = np.ones(len(homes))
     np.multiply.at(spared, home, 1 - each)
     return replace(found, households=float((1 - spared).mean()))

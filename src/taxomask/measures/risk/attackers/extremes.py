@@ -21,6 +21,7 @@ from ..guesses import members_of
 from ..inputs import chosen
 from ..linkage import spaces
 from ..rates import Rate
+from ..sampling import numbers_on
 from .attacker import Attack, Attacker, most_telling
 
 __all__ = ["EXTREMES", "extreme_weights"]
@@ -112,10 +113,7 @@ class _Top:
 
 
 def _extremes_on(engine: Engine, tables: Tables) -> Attack | None:
-    """The same, of the owners among all records; where people count, in one job."""
-    if tables.original.people is not None:
-        found: Attack | None = engine.run(_extremes, tables, None, what=_WHAT)
-        return found
+    """The same, of the owners among all records."""
     space = space_on(engine, tables, chosen(*tables.both, None))
     each = [_extremes_of(engine, tables, space, name) for name in _numbers(tables)]
     known = [one for one in each if one is not None]
@@ -136,13 +134,14 @@ def _extremes_of(engine: Engine, tables: Tables, space: Space, name: str) -> Att
         if not 0 < len(rows) <= 2 * count:  # a value that many share singles nobody out
             continue
         weight = here.weights(side * picked_on(engine, [before], rows, _WHAT)[0].numbers())
-        owned = float(weight.sum())
+        people = tables.original.people
+        owned = weight if people is None else weight * row_shares(numbers_on(engine, people, rows))  # everybody once
         columns = [tables.columns[one][1] for one in space.names]
-        people = space.picked(engine, tables, 0, rows)
-        nearest = nearest_on(engine, columns, people, space.distance)
-        items = engine.cut([*columns, after], space.distance, people, nearest.reach, there, side)
+        queries = space.picked(engine, tables, 0, rows)
+        nearest = nearest_on(engine, columns, queries, space.distance)
+        items = engine.cut([*columns, after], space.distance, queries, nearest.reach, there, side)
         reached = sum(engine.map(_extreme_hits, items, _WHAT)) / nearest.ties
-        hits, owners = hits + float(weight @ reached), owners + owned
+        hits, owners = hits + float(owned @ reached), owners + float(owned.sum())
         rows_of_all.append(rows)
     if not known:
         return None

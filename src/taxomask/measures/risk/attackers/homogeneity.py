@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from ....microdata.meanings import by_meaning
 from ....microdata.people import row_shares
 from ...measure import Tables
 from .._by_class import ByClass, keys_on
-from ..diversity import alike_by_chance, alike_of_sizes, value_counts_on
+from .._by_person import different_on, row_shares_on
+from ..diversity import alike_by_chance, alike_of_sizes, emptied, value_counts_on
 from ..guesses import confidential_codes
 from ..inputs import chosen, class_numbers
 from ..rates import Rate
@@ -59,12 +61,12 @@ def _disclosed(tables: Tables, classes: np.ndarray, name: str) -> Attack:
 
 @dataclass(frozen=True)
 class _Counted:
-    """Of some classes: records of classes of several with one value, their own; records alone; records with their own
-    value; and how many classes have each size."""
+    """Of some classes: what the records in classes of several with one value count, their own; how many are alone; what
+    the records with their own value count; and how many classes have each size. Sizes count everybody once."""
 
-    disclosed: int
+    disclosed: float
     alone: int
-    own: int
+    own: float
     sizes: Whole
     counts: Whole
 
@@ -75,40 +77,53 @@ class _Counted:
 
 
 def _homogeneity_on(engine: Engine, tables: Tables) -> Attack:
-    """The same class by class; where people count, in one job."""
-    if tables.original.people is not None:
-        found: Attack = engine.run(_homogeneity, tables, None, what="looking at classes")
-        return found
-    names = chosen(*tables.both, None)
+    """The same class by class."""
+    names, people = chosen(*tables.both, None), tables.original.people
     classes = ByClass.of(engine, keys_on(engine, (tables.released.columns[name] for name in names)))
-    each = [_disclosed_on(engine, tables, classes, name) for name in tables.confidential]
+    owners, everybody = [], tables.n
+    if people is not None:
+        owners = [classes.brought(one) for one in (people, row_shares_on(engine, people))]
+        everybody = different_on(engine, people)
+    each = [_disclosed_on(engine, tables.columns[name], classes, owners, everybody) for name in tables.confidential]
     return most_telling(each)
 
 
-def _disclosed_on(engine: Engine, tables: Tables, classes: ByClass, name: str) -> Attack:
-    n, both = tables.n, tables.columns[name]
-    parts = classes.map(_in_classes, [classes.brought(one) for one in both], what="looking at classes")
+def _disclosed_on(
+    engine: Engine, both: tuple[Column, Column], classes: ByClass, owners: list[Any], everybody: int
+) -> Attack:
+    before, after = (classes.brought(one) for one in both)
+    once, parts = classes.each(_in_classes, [before, after, *owners], what="looking at classes")
     found = reduce(_Counted.with_, parts)
-    values, times = value_counts_on(engine, both[1])
+    kept = int(found.sizes @ found.counts)
+    counted = engine.each(emptied, [after, once], what="looking at classes") if owners else both[1]
+    values, times = value_counts_on(engine, counted, kept)
     often = values >= int(found.sizes[0])
-    alike = alike_of_sizes(n, np.repeat(values[often], times[often]), found.sizes, found.counts)
-    guess = max(alike - found.alone / n, 0.0) * found.own / n
-    how = f"{name}, known of everybody in a class whose records all have the same."
-    return Attack(Rate.of(found.disclosed, n, guess), how, n)
+    alike = alike_of_sizes(kept, np.repeat(values[often], times[often]), found.sizes, found.counts)
+    guess = max(alike - found.alone / kept, 0.0) * found.own / everybody
+    how = f"{both[0].attribute.name}, known of everybody in a class whose records all have the same."
+    return Attack(Rate.of(found.disclosed, everybody, guess), how, len(before))
 
 
-def _in_classes(keys: Whole, before: Column, after: Column) -> _Counted:
+def _in_classes(
+    keys: Whole, before: Column, after: Column, people: Whole | None = None, shares: Any = None
+) -> tuple[NDArray[np.bool_], _Counted]:
+    """Which records count, everybody once with each value of a class, and what the classes tell."""
     before, after = by_meaning(before), by_meaning(after)
     first = np.concatenate([[True], keys[1:] != keys[:-1]])
     classes = np.cumsum(first) - 1
-    values = after.numbered()[0]
+    values, once = after.numbered()[0], np.ones(len(keys), dtype=bool)
     at = values[np.flatnonzero(first)][classes]
-    sizes = np.bincount(classes)
+    if people is not None:
+        once = np.zeros(len(keys), dtype=bool)
+        once[numbered([classes, values + 1, people], len(keys))[1]] = True
+    sizes = np.bincount(classes[once])
     other = np.bincount(classes, weights=values != at) > 0
     single = ~other & (sizes > 1)
     own = before.same(after) & ~before.missing
+    counts = np.ones(len(keys)) if shares is None else shares
     counted = np.unique(sizes, return_counts=True)
-    return _Counted(int((single[classes] & own).sum()), int((sizes == 1).sum()), int(own.sum()), *counted)
+    disclosed = float(counts @ (single[classes] & own))
+    return once, _Counted(disclosed, int((sizes == 1).sum()), float(counts @ own), *counted)
 
 
 HOMOGENEITY = Attacker(

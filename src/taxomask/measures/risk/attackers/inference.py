@@ -44,6 +44,10 @@ def _most_telling(tables: Tables) -> tuple[Rate, str, str, str]:
 def _inference_on(engine: Engine, tables: Tables) -> Attack:
     """Of the sample that the measure looked for."""
     share, _, _, how = _most_telling(tables)
+    if tables.control is not None:
+        return Attack(share, how, share.n)
+    if tables.original.people is not None:
+        return Attack(share, f"{how} The records of {share.n:,} people, drawn at random, were looked for.", share.n)
     count = min(TARGETS, tables.n)
     return Attack(share, f"{how} A random {count:,} of {tables.n:,} records were looked for.", share.n)
 

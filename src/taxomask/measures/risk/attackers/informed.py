@@ -103,10 +103,7 @@ def _evidence(
 
 
 def _informed_on(engine: Engine, tables: Tables) -> Attack:
-    """The same of long tables; where people count, in one job."""
-    if tables.original.units is not None:
-        found: Attack = engine.run(_informed, tables, what="linking, knowing the method")
-        return found
+    """The same of long tables."""
     return informed_on(engine, tables, chosen(*tables.both, None))
 
 

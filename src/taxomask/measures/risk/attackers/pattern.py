@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +13,16 @@ from ....engines import Engine
 from ....methods import Progress
 from ....microdata import Column, Microdata, Role
 from ...measure import Tables
+from .._by_class import ByClass
+from .._by_person import found_on, of_homes_on
 from ..inputs import chosen
 from ..rates import Rate
 from .attacker import Attack, Attacker, found_with, own_pairs, units_of
 
 __all__ = ["PATTERN", "missing_patterns"]
+
+Whole = NDArray[np.int64]
+_WHAT = "looking at what is missing"
 
 
 def missing_patterns(data: Microdata, names: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -39,21 +47,61 @@ def _pattern(tables: Tables, _: Progress | None) -> Attack | None:
 
 
 def _pattern_on(engine: Engine, tables: Tables) -> Attack | None:
-    """The same from how many records have which patterns before and after; where people count, in one job."""
-    if tables.original.units is not None:
-        found: Attack | None = engine.run(_pattern, tables, None, what="looking at what is missing")
-        return found
+    """The same from how many records have which patterns before and after."""
     names, n = chosen(*tables.both, None), tables.n
     columns = [tables.columns[name][when] for when in (0, 1) for name in names]
-    counted = engine.fold(_counted_patterns, _added, columns, what="looking at what is missing")
+    counted = engine.fold(_counted_patterns, _added, columns, what=_WHAT)
     if set(counted) == {(0, 0)}:
         return None
     candidates = Counter[int]()
     for (here, _), count in counted.items():
         candidates[here] += count
+    how = _how(len(names), len({there for _, there in counted}))
+    if tables.original.units is not None:
+        return _of_people_on(engine, tables, columns, candidates, how)
     hits = math.fsum(count / candidates[here] for (here, there), count in counted.items() if here == there)
-    patterns = len({there for _, there in counted})
-    return Attack(Rate.of(hits, n, 1 / n), _how(len(names), patterns), n)
+    return Attack(Rate.of(hits, n, 1 / n), how, n)
+
+
+def _of_people_on(
+    engine: Engine, tables: Tables, columns: list[Column], candidates: Mapping[int, int], how: str
+) -> Attack:
+    """A record is found by any of its person's that has the pattern; a person by the record found most easily."""
+    data = tables.original
+    people = data.units if data.people is None else data.people
+    assert people is not None
+    known = {pattern: number for number, pattern in enumerate(candidates)}
+    counts = np.array([*candidates.values(), 0], dtype=np.int64)
+    here, there = engine.each(_numbered_patterns, columns, known, what=_WHAT)
+    by = ByClass.of(engine, people)
+    own = by.each(_own_chances, [by.brought(one) for one in (here, there)], counts, what=_WHAT)
+    found, tops = found_on(engine, by.returned(own), people)
+    attack = Attack(Rate.of(found.expected, found.people, 1 / found.people), how, tables.n)
+    if data.people is None or data.households is None:
+        return attack
+    return replace(attack, households=of_homes_on(engine, tops, data.households)[1])
+
+
+def _numbered_patterns(*columns_and_known: Any) -> tuple[Whole, Whole]:
+    """The number of the pattern of each record before and after; one that nobody had before has the last."""
+    *columns, known = columns_and_known
+    found = []
+    for some in (columns[: len(columns) // 2], columns[len(columns) // 2 :]):
+        bits = np.packbits(np.column_stack([one.missing for one in some]), axis=1)
+        patterns, place = np.unique(bits, axis=0, return_inverse=True)
+        numbers = [known.get(int.from_bytes(one.tobytes()), len(known)) for one in patterns]
+        found.append(np.array(numbers, dtype=np.int64)[place.reshape(-1)])
+    return found[0], found[1]
+
+
+def _own_chances(people: Whole, here: Whole, there: Whole, counts: Whole) -> NDArray[np.float64]:
+    """How many of a person's original records have the pattern of each of their released ones, of all that have it."""
+    size = len(counts)
+    person = np.cumsum(np.concatenate([[0], people[1:] != people[:-1]]).astype(np.int64))
+    keys, times = np.unique(person * size + here, return_counts=True)
+    wanted = person * size + there
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, times[place], 0) / np.maximum(counts[there], 1)
 
 
 def _counted_patterns(*columns: Column) -> dict[tuple[int, int], int]:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....engines import Engine
 from ....methods import NumericalSwapping, Progress, RankSwapping
 from ....methods._swapping import interval_size
 from ....microdata import Role
 from ...measure import Tables
-from ..attacks import rank_swapping_attack
-from ..sampling import targets
-from .attacker import Attack, Attacker, found_with
+from ..attacks import candidates_on, rank_swapping_attack
+from ..sampling import targets, targets_on
+from .attacker import Attack, Attacker, Whose, found_with
 
 __all__ = ["RANK_INTERVALS"]
 
@@ -29,8 +30,22 @@ def _rank_intervals(tables: Tables, _: Progress | None) -> Attack:
     rows = targets(tables, tables.n)
     found = rank_swapping_attack(*tables.both, k, names, rows=rows)
     chances = np.asarray(found.own / np.maximum(found.candidates, 1))
-    how = f"The released records whose values of {len(names)} columns are all within {k:,} ranks."
-    return found_with(tables, rows, chances, how)
+    return found_with(tables, rows, chances, _how(len(names), k))
+
+
+def _rank_intervals_on(engine: Engine, tables: Tables) -> Attack:
+    """The same of long tables."""
+    method = tables.method
+    assert isinstance(method, NumericalSwapping | RankSwapping)
+    names, k = _swapped(tables), interval_size(method.k, method.p, tables.n)
+    rows = targets_on(engine, tables, tables.n)
+    candidates, own = candidates_on(engine, tables, k, names, rows)
+    whose = Whose.on(engine, tables, rows)
+    return found_with(tables, rows, np.asarray(own / np.maximum(candidates, 1)), _how(len(names), k), whose)
+
+
+def _how(columns: int, k: int) -> str:
+    return f"The released records whose values of {columns} columns are all within {k:,} ranks."
 
 
 RANK_INTERVALS = Attacker(
@@ -40,6 +55,7 @@ RANK_INTERVALS = Attacker(
     paper="rank swapping attack",
     knows="The original quasi-identifiers of everybody, and how far apart in rank swapped values can be.",
     compute=_rank_intervals,
+    on_engine=_rank_intervals_on,
     seconds=lambda tables: 2e-5 * min(tables.n, 5_000) * tables.known,
     columns=Role.QUASI_IDENTIFIER,
     needs_links=True,
