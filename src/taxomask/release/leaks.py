@@ -17,6 +17,7 @@ from ..methods.base import Counted
 from ..microdata import Microdata
 from ..microdata.frames import Frame
 from .accept import Accepted
+from .computed import numbers_to_combine
 from .disguises import SAMPLE
 from .identifiers import held_in, identifier_of
 from .long_leaks import look_for_leaks
@@ -263,4 +264,8 @@ def _how_looked(
     looked = f"{counted(len(same), 'column')} and {counted(len(pairs), 'pair')}{unlooked}"
     if pairs and len(same) > 2:
         looked += ", and the best pair with further columns of few values,"
+    numeric = len(numbers_to_combine(same))
+    if numeric > 1:
+        of = counted(numeric * (numeric - 1) // 2, "pair")
+        looked += f", and, for numbers, sums, differences, products and quotients of {of},"
     return f"looked at {looked} for {', '.join(targets)}{nearest}"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..microdata import ContinuousColumn, Kind, Microdata
 from ..microdata.alike import alike
+from .computed import LEAST, computed
 from .dummies import together, written_apart
 from .groups import LIKELY, grown, most_told
 from .seen import Seen, seen
@@ -60,7 +61,7 @@ def told_by(
     data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[tuple[int, int]]
 ) -> Told:
     """What each of some columns tells of a protected or removed one, and what pairs of them do, and columns that may be
-    one column written apart, and a group to which the best pair grows.
+    one column written apart, a group to which the best pair grows, and numbers that two of them are together.
 
     Pairs and the group are tried on a sample first, and if that is likely, on all records; columns that tell it by
     themselves are left out.
@@ -90,6 +91,7 @@ def told_by(
         groups += [group for group in grown(columns, best, guilty, views, some) if group not in groups]
     for group in groups:
         look(group, together([columns[place] for place in group]))
+    named += _by_computing(target, columns, guilty)
     findings = tuple(finding for _, (finding, _) in named if finding is not None)
     most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
     return Told(findings, most, listing_of(by))
@@ -113,12 +115,42 @@ def pairs_to_try(columns: Sequence[Seen], records: int | None = None) -> tuple[l
 
 
 def _alone(target: _Target, column: Seen) -> tuple[Finding | None, float]:
-    if target.numbers is not None and column.numbers is not None:
-        hits = same_number(target.numbers, column.numbers)
-        if hits is not None and (target.changed is None or hits[target.changed].mean() >= ENOUGH):
-            words = f"{column.name} is {target.name} in another unit in {percent(float(hits.mean()))} of the records"
-            return Finding((column.name,), target.name, words), 1.0
-    return _found(target, (column.name,), _ways(target, column))
+    found = _same_number(target, (column.name,), column.name, column.numbers)
+    return _found(target, (column.name,), _ways(target, column)) if found is None else (found, 1.0)
+
+
+def _same_number(target: _Target, names: tuple[str, ...], what: str, numbers: Floats | None) -> Finding | None:
+    """A finding if numbers are those of the target in another unit."""
+    if target.numbers is None or numbers is None:
+        return None
+    hits = same_number(target.numbers, numbers)
+    if hits is None or (target.changed is not None and hits[target.changed].mean() < ENOUGH):
+        return None
+    words = f"{what} is {target.name}, or that in another unit, in {percent(float(hits.mean()))} of the records"
+    return Finding(names, target.name, words)
+
+
+def _by_computing(
+    target: _Target, columns: Sequence[Seen], guilty: set[int]
+) -> Iterator[tuple[tuple[str, ...], tuple[Finding | None, float]]]:
+    """What can be computed from two columns: the number itself, or one that nearly goes in its order."""
+    if target.numbers is None or not columns:
+        return
+    known: set[tuple[int, int]] = set()
+    for one in computed(columns, guilty, target.numbers):
+        if one.places in known:
+            continue
+        names = tuple(columns[place].name for place in one.places)
+        found = _same_number(target, names, one.words, one.numbers)
+        if found is None:
+            cells = cells_of(ranked(one.numbers).codes, one.numbers)
+            near, told = _found(target, names, cells)
+            found = near if near is not None and told >= LEAST else None
+            if found is not None:
+                found = Finding(names, target.name, found.words.replace(listing_of(names), one.words, 1))
+        if found is not None:
+            known.add(one.places)
+            yield names, (found, 1.0)
 
 
 def _ways(target: _Target, column: Seen) -> Iterator[NDArray[np.int32]]:

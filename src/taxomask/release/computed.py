@@ -1,0 +1,82 @@
+"""Numbers that anybody can compute from two columns: days between two dates, a total, a product, a price for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .seen import Seen
+from .telling import few
+
+__all__ = ["LEAST", "MOST", "Computed", "computed", "numbers_to_combine"]
+
+MOST = 12  # columns of numbers, of which all pairs are looked at
+LEAST = 0.8  # what a number that is near, but not the same in another unit, must tell for sure
+_LOOK = 512  # records of a first look
+_FOLLOWS = 0.6  # rank correlation in these, from which on all records are looked at
+_SMALLEST = 10  # different values of a number that is computed, and of one that it is computed from
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """What two columns give together: the places of the columns, how it reads, and the number in each record."""
+
+    places: tuple[int, int]
+    words: str
+    numbers: Floats
+
+
+def numbers_to_combine(columns: Sequence[Seen]) -> list[int]:
+    """The places of the columns of numbers that are put together: those with the most values."""
+    numeric = [place for place, one in enumerate(columns) if one.numbers is not None and one.size >= _SMALLEST]
+    return sorted(sorted(numeric, key=lambda place: -columns[place].size)[:MOST])
+
+
+def computed(columns: Sequence[Seen], left_out: set[int], numbers: Floats) -> Iterator[Computed]:
+    """Sums, differences, products and quotients of two columns that go in the order of a number, or against it.
+
+    Columns ``left_out`` tell it by themselves.
+    """
+    rows = few(len(numbers))
+    rows = rows[np.arange(min(_LOOK, len(rows))) * len(rows) // max(min(_LOOK, len(rows)), 1)]
+    if len(np.unique(numbers[~np.isnan(numbers)])) < _SMALLEST:
+        return
+    places = [place for place in numbers_to_combine(columns) if place not in left_out]
+    for pair in combinations(places, 2):
+        a, b = (columns[place] for place in pair)
+        assert a.numbers is not None
+        assert b.numbers is not None
+        some = dict(_combined(a.name, b.name, a.numbers[rows], b.numbers[rows]))
+        likely = {words for words, one in some.items() if abs(_rank_correlation(one, numbers[rows])) >= _FOLLOWS}
+        if likely:
+            every = _combined(a.name, b.name, a.numbers, b.numbers)
+            yield from (Computed(pair, words, one) for words, one in every if words in likely)
+
+
+def _combined(first: str, second: str, a: Floats, b: Floats) -> Iterator[tuple[str, Floats]]:
+    """What two numbers give; NaN where that is no number."""
+    with np.errstate(all="ignore"):  # numbers may be as large as they come, and zero
+        made = (
+            (f"{first} − {second}", a - b),
+            (f"{first} + {second}", a + b),
+            (f"{first} × {second}", a * b),
+            (f"{first} ÷ {second}", a / b),
+            (f"{second} ÷ {first}", b / a),
+        )
+    for words, numbers in made:
+        yield words, np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _rank_correlation(x: Floats, y: Floats) -> float:
+    """Of the records that have both numbers; equal ones in the order of the records, which a first look can bear."""
+    both = ~(np.isnan(x) | np.isnan(y))
+    if both.sum() < _SMALLEST:
+        return 0.0
+    a, b = (np.argsort(np.argsort(one[both], kind="stable"), kind="stable") for one in (x, y))
+    return float(np.corrcoef(a, b)[0, 1])
