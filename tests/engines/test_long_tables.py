@@ -346,6 +346,7 @@ class Beside:
 
     found: list[Extra]
     names: tuple[str, ...] = ("a", "b")
+    beside: tuple[str, ...] = ()
     titles: dict[str, str] = field(default_factory=dict)
     labels: dict[str, Any] = field(default_factory=dict)
 

@@ -36,7 +36,7 @@ def place(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Mo
 
     def located(name: str, table: str) -> str:
         if name == "sqlite":
-            return f"sqlite:///{tmp_path}/register.db?table={table}"
+            return f"sqlite:///{tmp_path}/{table}.db?table={table}"
         if name == "postgresql":
             return f"{request.getfixturevalue('postgresql')}&table={table}_{os.getpid()}_{tmp_path.name[-3:]}"
         return f"{tmp_path}/{name}"
@@ -235,7 +235,7 @@ def test_damage_on_the_way_to_disk_stops_the_release(
     [
         ("out.csv.gz", ["out-1.csv.gz", "out-2.csv.gz"]),
         ("out.csv/", ["out-1.csv/", "out-2.csv/"]),
-        ("sqlite", ["register.db?table=target_1", "register.db?table=target_2"]),
+        ("sqlite", ["target.db?table=target_1", "target.db?table=target_2"]),
     ],
 )
 def test_several_copies(
