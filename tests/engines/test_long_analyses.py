@@ -62,7 +62,11 @@ def test_figures_are_those_of_the_whole(weighted: bool, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     ("where", "weighted"),
-    [("local", False), ("local", True), pytest.param("two_workers", True, marks=pytest.mark.slow)],
+    [
+        ("local", False),
+        pytest.param("local", True, marks=pytest.mark.slow),
+        pytest.param("two_workers", True, marks=pytest.mark.slow),
+    ],
 )
 def test_engines_find_the_same(
     where: str, weighted: bool, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
