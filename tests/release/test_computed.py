@@ -10,6 +10,7 @@ import pytest
 
 import taxomask as tm
 from taxomask.errors import PromiseError
+from taxomask.methods import Method
 
 N = 600
 RNG = np.random.default_rng(5)
@@ -33,7 +34,7 @@ PAIRS: dict[str, tuple[Any, Any]] = {
 }
 
 
-def release(first: Any, second: Any, stay: Any = STAY) -> tm.Release:
+def release(first: Any, second: Any, stay: Any = STAY, method: Method | None = None) -> tm.Release:
     table = pa.table({"stay": stay, "first": pa.array(first), "second": pa.array(second)})
     schema = tm.Schema(
         [
@@ -42,7 +43,7 @@ def release(first: Any, second: Any, stay: Any = STAY) -> tm.Release:
             tm.Attribute("second", role="other"),
         ]
     )
-    return tm.protect(table, schema, tm.Microaggregation(k=5), seed=1)
+    return tm.protect(table, schema, method or tm.Microaggregation(k=5), seed=1)
 
 
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
@@ -50,6 +51,12 @@ def test_a_number_that_two_columns_give_together_stops_the_release(pair: tuple[A
     for first, second in (pair, pair[::-1]):
         with pytest.raises(PromiseError, match=r"first . second|second . first"):
             release(first, second)
+
+
+def test_a_stay_of_few_different_days() -> None:
+    days = np.random.default_rng(7).integers(1, 8, N)
+    with pytest.raises(PromiseError, match=r"first . second|second . first"):
+        release(DAY, DAY + days.astype("timedelta64[D]"), days, tm.Noise(0.5))
 
 
 def test_columns_that_give_nothing_are_released_and_said_to_be_looked_at() -> None:

@@ -18,7 +18,7 @@ MOST = 12  # columns of numbers, of which all pairs are looked at
 LEAST = 0.8  # what a number that is near, but not the same in another unit, must tell for sure
 _LOOK = 512  # records of a first look
 _FOLLOWS = 0.6  # rank correlation in these, from which on all records are looked at
-_SMALLEST = 10  # different values of a number that is computed, and of one that it is computed from
+_SMALLEST = 10  # different values of a number that others are computed from, and records that are compared
 
 Floats = NDArray[np.float64]
 
@@ -45,8 +45,6 @@ def computed(columns: Sequence[Seen], left_out: set[int], numbers: Floats) -> It
     """
     rows = few(len(numbers))
     rows = rows[np.arange(min(_LOOK, len(rows))) * len(rows) // max(min(_LOOK, len(rows)), 1)]
-    if len(np.unique(numbers[~np.isnan(numbers)])) < _SMALLEST:
-        return
     places = [place for place in numbers_to_combine(columns) if place not in left_out]
     for pair in combinations(places, 2):
         a, b = (columns[place] for place in pair)
@@ -74,9 +72,14 @@ def _combined(first: str, second: str, a: Floats, b: Floats) -> Iterator[tuple[s
 
 
 def _rank_correlation(x: Floats, y: Floats) -> float:
-    """Of the records that have both numbers; equal ones in the order of the records, which a first look can bear."""
+    """Of the records that have both numbers; 0 if one of them is the same in all."""
     both = ~(np.isnan(x) | np.isnan(y))
     if both.sum() < _SMALLEST:
         return 0.0
-    a, b = (np.argsort(np.argsort(one[both], kind="stable"), kind="stable") for one in (x, y))
-    return float(np.corrcoef(a, b)[0, 1])
+    a, b = (_ranks(one[both]) for one in (x, y))
+    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) > 0 and np.ptp(b) > 0 else 0.0
+
+
+def _ranks(numbers: Floats) -> Floats:
+    _, inverse, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - counts / 2)[inverse]
