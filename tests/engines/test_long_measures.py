@@ -13,7 +13,6 @@ import pytest
 
 import taxomask as tm
 from engines.conftest import SCHEMA, SEED, all_sorts
-from taxomask.comparison.comparison import compare_on
 from taxomask.engines import Engine, Files, Memory, Scratch, Workers, read_coded
 from taxomask.evaluation import Evaluation
 from taxomask.measures import MEASURES, Tables
@@ -124,7 +123,8 @@ def test_methods_are_compared_where_the_table_lies(
     here = tm.compare(read_table(parquet), SCHEMA, methods, **how)
     with Scratch.temporary(tmp_path / "scratch", large=1) as scratch:
         engine = Files(local, scratch)
-        there = compare_on(engine, read_coded(str(parquet), SCHEMA, engine), methods, **how)
+        coded = read_coded(str(parquet), SCHEMA, engine)
+        there = tm.compare(coded, coded.schema, methods, engine=engine, **how)
     assert json.dumps(there.to_dict()) == json.dumps(here.to_dict())
     assert here.points
 

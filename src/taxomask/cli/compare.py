@@ -130,12 +130,12 @@ def _check_analysis(name: str | None, plan: Plan) -> None:
 
 def _run(plan: Plan, engine: Engine, table: Microdata, **how: Any) -> RUMap:
     """The map of the plan's methods; an error if none of them could be run."""
+    from ..comparison import compare as compare_methods
     from ..comparison import default_methods
-    from ..comparison.comparison import compare_on
 
     own = (plan.method,) if plan.method is not None else ()
     methods = plan.compare or (*own, *(one for one in default_methods(plan.attributes) if one not in own))
-    found = compare_on(engine, table, methods, **how)
+    found = compare_methods(table, table.schema, methods, engine=engine, **how)
     if not found.points:
         reasons = "".join(f"\n  {label}: {reason}" for label, reason in found.failed)
         raise PlanError(f"none of the methods could be run:{reasons}", hint="Change the plan's 'compare:'.")

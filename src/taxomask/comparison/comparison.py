@@ -27,11 +27,12 @@ from .search import Outcome, search
 from .search import told as searched_words
 from .stored import Stored
 
-__all__ = ["compare", "compare_on", "compared_before"]
+__all__ = ["compare", "compared_before"]
 
 MASKING = 0.75  # of the time that a method takes; the rest goes into the few measures of the map
 
 
+@one_thread()
 def compare(
     frame: Any,
     schema: Schema,
@@ -49,6 +50,7 @@ def compare(
     max_disclosure: float | None = None,
     promise: str | None = None,
     seconds: float = 60.0,
+    engine: Engine | None = None,
 ) -> RUMap:
     """Run methods on a table and measure risk and utility of each.
 
@@ -86,56 +88,18 @@ def compare(
         That search looks only among methods that made this promise, as of `RUMap.best`.
     seconds
         No step of this search begins after so many; 0 for no search.
+    engine
+        Where a coded table lies; by default in memory. Methods run at once in memory only: elsewhere jobs do.
     """
     schema.check_decided()
-    data = Microdata.of(frame, schema)  # coded once for all, and each table of distances is made once
-    return compare_on(
-        Memory(),
-        data,
-        methods,
-        seed=seed,
-        common_marginals=common_marginals,
-        attackers=attackers,
-        analyses=analyses,
-        workers=workers,
-        cache=cache,
-        progress=progress,
-        so_far=so_far,
-        max_risk=max_risk,
-        max_disclosure=max_disclosure,
-        promise=promise,
-        seconds=seconds,
-    )
-
-
-@one_thread()
-def compare_on(
-    engine: Engine,
-    data: Microdata,
-    methods: Iterable[Method] | None = None,
-    *,
-    seed: int = 0,
-    common_marginals: bool = False,
-    attackers: Iterable[str] | None = None,
-    analyses: Iterable[Analysis] = (),
-    workers: int | None = None,
-    cache: bool | str | PathLike[str] = True,
-    progress: Progress | None = None,
-    so_far: Callable[[RUMap], None] | None = None,
-    max_risk: float | None = None,
-    max_disclosure: float | None = None,
-    promise: str | None = None,
-    seconds: float = 60.0,
-) -> RUMap:
-    """The same of a coded table, wherever it lies. Methods run at once in memory only: elsewhere jobs do."""
-    schema = data.schema
     seed = check_integer("seed", seed, at_least=0)
+    data = Microdata.of(frame, schema)  # coded once for all, and each table of distances is made once
+    schema, engine = data.schema, engine or Memory()
     chosen = list(default_methods(schema) if methods is None else methods)
     if not chosen:
         raise PlanError("there is no method to compare.", hint="Name at least one, or a column to protect.")
     if common_marginals:
         chosen = [one if isinstance(one, ReverseMapping) else ReverseMapping(one) for one in chosen]
-    schema.check_decided()
     trying = check_attackers(attackers)
     asked = check_analyses(analyses, schema, data)
     check_limits(max_risk, max_disclosure)  # what is no limit is told before the work begins
