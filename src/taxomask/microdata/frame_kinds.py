@@ -96,7 +96,9 @@ class LazyKind(FrameKind):
         return ArrowKind(self._read(name)).scale(name)
 
     def part(self, start: int, stop: int) -> LazyKind:
-        return LazyKind(self._read_rows, self._rows[start:stop], self.typed)
+        rows = self._rows[start:stop]
+        read = self._read_rows.part(rows) if hasattr(self._read_rows, "part") else self._read_rows
+        return LazyKind(read, rows, self.typed)
 
     def rebuild(self, kept: list[str], rows: Rows | None, replaced: Replaced) -> Any:
         import pyarrow as pa

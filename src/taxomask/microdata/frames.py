@@ -48,7 +48,8 @@ class Frame:
     def lazy(cls, names: Iterable[str], n: int, read: Callable[[str, range], Any], *, typed: bool = False) -> Frame:
         """A table that is not in memory: ``read`` makes a pyarrow table of some rows of one of its columns.
 
-        ``typed`` says that it is of the same type whatever the rows, even if there is none.
+        If it has a ``part``, that makes of some rows what reads them and no others. ``typed`` says that it is of the
+        same type whatever the rows, even if there is none.
         """
         frame = object.__new__(cls)
         frame.native, frame.names, frame.n, frame.kind = None, tuple(names), n, "pyarrow"

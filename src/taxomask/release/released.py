@@ -8,7 +8,7 @@ these are decoded as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -216,17 +216,26 @@ def _as_table(pieces: Pieces) -> tuple[None, Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Restored:
-    """Reads a released column in the order of the original records."""
+    """Reads a released column in the order of the original records; of a part of the table it knows that part only."""
 
     columns: Mapping[str, Pieces]
     places: NDArray[Any] | None
     empty_text: bool
+    first: int = 0  # the row with which the columns begin
+
+    def part(self, rows: range) -> _Restored:
+        """What can be read of some rows: a message with it names no other pieces of columns that have thousands."""
+        if self.places is not None:
+            return self
+        start, stop = rows.start - self.first, rows.stop - self.first
+        some = {name: pieces.part(start, stop) for name, pieces in self.columns.items()}
+        return replace(self, columns=some, first=rows.start)
 
     def __call__(self, name: str, rows: range) -> Any:
         import pyarrow as pa
 
         if self.places is None:
-            column = self.columns[name].part(rows.start, rows.stop).column()
+            column = self.columns[name].part(rows.start - self.first, rows.stop - self.first).column()
         else:
             column = take(self.columns[name].column(), pa.array(self.places[rows.start : rows.stop]))
         return pa.table({name: column if self.empty_text else without_empty_text(column)})
