@@ -27,6 +27,7 @@ def cover(evaluation: Evaluation, done: Mapping[str, Any]) -> dict[str, Any]:
                 ("file", "original table"),
                 ("sheet", "sheet"),
                 ("around", "in it, but no record"),
+                ("hidden", "hidden in it"),
                 ("file_hash", "SHA-256 of its file"),
                 ("table_hash", "SHA-256 of its values"),
                 ("date", "date"),

@@ -263,9 +263,9 @@ def _how_looked(
     unlooked = f" ({counted(left_out, 'pair')} not looked at)" if left_out else ""
     looked = f"{counted(len(same), 'column')} and {counted(len(pairs), 'pair')}{unlooked}"
     if pairs and len(same) > 2:
-        looked += ", and the best pair with further columns of few values,"
+        looked += ", and the best pair with further columns of few values"
     numeric = len(numbers_to_combine(same))
     if numeric > 1:
         of = counted(numeric * (numeric - 1) // 2, "pair")
-        looked += f", and, for numbers, sums, differences, products and quotients of {of},"
-    return f"looked at {looked} for {', '.join(targets)}{nearest}"
+        looked += f", and, for numbers, sums, differences, products and quotients of {of}"
+    return f"looked at {looked}{',' * (', and' in looked)} for {', '.join(targets)}{nearest}"

@@ -18,7 +18,7 @@ from ..evaluation.page import page
 from ..measures.plain import plain
 from ..microdata import Microdata
 from ..microdata.files import FORMATS
-from ..microdata.files.excel import sheets_of
+from ..microdata.files.excel import sheets_of, spoken
 from ..plan import Plan, make_method
 from ..plan.as_written import as_written
 from ..plan.run import read_for, run
@@ -143,8 +143,8 @@ def fit_methods(report: Report, content: dict[str, Any], folder: Path, entries: 
     return fitting(_plan(content, folder), entries)
 
 
-def list_sheets(report: Report, path: Path) -> list[str]:
-    return list(sheets_of(path))
+def list_sheets(report: Report, path: Path) -> dict[str, str]:
+    return {name: spoken(name, hidden) for name, hidden in sheets_of(path).items()}
 
 
 def open_plan(report: Report, path: Path, beside: Path, folder: Path, drafted: list[Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 from ...errors import DataError
 from .base import Extra, texts_in, unlike
 
-__all__ = ["SHEET", "formulas_without_values", "workbook_extras", "write_workbook"]
+__all__ = ["SHEET", "formulas_without_values", "hidden_in", "workbook_extras", "write_workbook"]
 
 _ROWS, _COLUMNS, _LENGTH = 1_048_576, 16_384, 32_767  # what Excel can hold
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -54,6 +54,7 @@ _WORKBOOK = (
 )
 _IN_BOOK = re.compile(re.escape(_HEAD + _WORKBOOK).replace(re.escape("{}"), '([^"]*)'))
 SHEET = "data"  # the name of a sheet that has none
+_YES = ("1", "true")
 _EPOCH = dt.datetime(1899, 12, 30)
 _OLDEST = dt.datetime(1900, 3, 1)  # Excel counts a 29 February 1900
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
@@ -112,6 +113,29 @@ def formulas_without_values(path: Path, sheet: str) -> set[int]:
         r'<c [^>]*?r="([A-Z]+)[0-9]+"[^>]*>\s*<f(?:/>|[\s>][^<]*(?:</f>)?)\s*(?:<v>([^<]*)</v>)?', content
     )
     return {_place(cell[1]) for cell in cells if not cell[2]}
+
+
+def hidden_in(path: Path, sheet: str) -> tuple[set[int], set[int]]:
+    """The columns and the rows of a sheet that a person or a filter has hidden, counted from 0."""
+    with zipfile.ZipFile(path) as package:
+        content = package.read(_part_of(package, sheet))
+    columns: set[int] = set()
+    for tag in re.findall(rb"<(?:\w+:)?col\b[^>]*>", content.partition(b"sheetData")[0]):
+        said = _said(tag)
+        if said.get("hidden") in _YES:
+            columns |= set(range(int(said["min"]) - 1, min(int(said["max"]), _COLUMNS)))
+    rows, at = set(), -1
+    for tag in re.findall(rb"<(?:\w+:)?row\b[^>]*>", content):
+        said = _said(tag)
+        at = int(said["r"]) - 1 if "r" in said else at + 1
+        if said.get("hidden") in _YES:
+            rows.add(at)
+    return columns, rows
+
+
+def _said(tag: bytes) -> dict[str, str]:
+    """The attributes of a tag."""
+    return dict(re.findall(r"""([\w:]+)\s*=\s*["']([^"']*)""", tag.decode("utf-8", "replace")))
 
 
 def _part_of(package: zipfile.ZipFile, sheet: str) -> str:
