@@ -155,7 +155,7 @@ def test_a_wide_table_goes_from_its_file_to_a_report(server: Server, browser: An
         assert accessible(page) == []
         page.get_by_role("button", name="Next: release it").click()
         page.get_by_text("The report", exact=True).click()
-        page.frame_locator("iframe").get_by_role("heading", name="In three sentences").wait_for()
+        page.frame_locator("iframe").get_by_role("heading", name="The verdict").wait_for()
         assert accessible(page) == []
 
 

@@ -243,8 +243,8 @@ def _where_looked(identifiers: Sequence[str], names: Sequence[str], groups: Sequ
     some = "" if n <= SAMPLE else f" (in {SAMPLE:,} rows)"
     return (
         f"{what}: in the same row as value, in a text or a list, whatever case, spaces, leading zeros and affixes, or "
-        f"+ c or × c, for three of its digits or more, also split among columns, a word and the initials of it and "
-        f"common codes of it{some}; and as whole values of text in any row"
+        f"with a number added to or multiplied by it, for three of its digits or more, also split among columns, a "
+        f"word and the initials of it and common codes of it{some}; and as whole values of text in any row"
     )
 
 

@@ -81,7 +81,7 @@ export async function describeStep(page, wanted) {
       table.others?.length ? ` This is the sheet ${table.sheet}; not looked at, and not released: ${table.others.join(", ")}.` : null,
       table.above?.length ? ` Above the names of the columns stands, and is not looked at: ${shortened(table.above.join(", "), 200)}.` : null,
       table.below?.length ? ` Below the rows stands, and is no record: ${shortened(table.below.join(", "), 200)}.` : null),
-    table.told?.length ? h("p", { class: "warns" }, table.told.join(" ")) : null,
+    ...(table.told?.length ? [h("p", { class: "warns" }, table.told.join(" "))] : []),
     earlier(table, draft),
     h("details", { class: "roles-help" }, h("summary", {}, "What the roles mean"),
       h("dl", {}, Object.values(ROLES).map(([name, about]) => [h("dt", {}, name), h("dd", {}, about)]))),
