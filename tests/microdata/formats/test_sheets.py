@@ -203,3 +203,17 @@ def test_what_is_hidden_is_found_however_the_tags_are_written(tmp_path, hiding):
 
 def _hides(tag):
     return b"<row hidden='true'" if tag[1] else b"<row hidden='false'"
+
+
+def test_merged_cells_are_said(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["stays", None, None], ["ward", "age", "sex"], ["a", 31, "f"], ["a", 35, "m"], ["b", 40, "f"]):
+        book.active.append(row)
+    book.active.merge_cells("A1:C1")  # a title
+    book.save(tmp_path / "title.xlsx")
+    assert open_table(tmp_path / "title.xlsx").told == ()
+    book.active.merge_cells("A3:A4")
+    book.save(tmp_path / "merged.xlsx")
+    source = open_table(tmp_path / "merged.xlsx")
+    assert source.told == ("Cells are merged in 'ward': the first of them has the value, and the others have none.",)
+    assert source.read()["ward"].to_pylist() == ["a", None, "b"]

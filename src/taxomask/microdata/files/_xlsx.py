@@ -7,6 +7,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from ...errors import DataError
 from .base import Extra, texts_in, unlike
 
-__all__ = ["SHEET", "formulas_without_values", "hidden_in", "workbook_extras", "write_workbook"]
+__all__ = ["SHEET", "formulas_without_values", "layout_of", "workbook_extras", "write_workbook"]
 
 _ROWS, _COLUMNS, _LENGTH = 1_048_576, 16_384, 32_767  # what Excel can hold
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -115,8 +116,20 @@ def formulas_without_values(path: Path, sheet: str) -> set[int]:
     return {_place(cell[1]) for cell in cells if not cell[2]}
 
 
-def hidden_in(path: Path, sheet: str) -> tuple[set[int], set[int]]:
-    """The columns and the rows of a sheet that a person or a filter has hidden, counted from 0."""
+@dataclass(frozen=True)
+class Layout:
+    """What a sheet shows otherwise than its cells tell, in columns and rows counted from 0.
+
+    ``columns`` and ``rows`` that a person or a filter has hidden, and ``merged`` cells by column: their last row.
+    """
+
+    columns: set[int]
+    rows: set[int]
+    merged: dict[int, int]
+
+
+def layout_of(path: Path, sheet: str) -> Layout:
+    """How a sheet is laid out."""
     with zipfile.ZipFile(path) as package:
         content = package.read(_part_of(package, sheet))
     columns: set[int] = set()
@@ -130,7 +143,11 @@ def hidden_in(path: Path, sheet: str) -> tuple[set[int], set[int]]:
         at = int(said["r"]) - 1 if "r" in said else at + 1
         if said.get("hidden") in _YES:
             rows.add(at)
-    return columns, rows
+    merged: dict[int, int] = {}
+    for first, last, row in re.findall(rb"<(?:\w+:)?mergeCell\b[^>]*?\bref=.([A-Z]+)[0-9]+:([A-Z]+)([0-9]+)", content):
+        for place in range(_place(first.decode()), min(_place(last.decode()) + 1, _COLUMNS)):
+            merged[place] = max(merged.get(place, 0), int(row) - 1)
+    return Layout(columns, rows, merged)
 
 
 def _said(tag: bytes) -> dict[str, str]:

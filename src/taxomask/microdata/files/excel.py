@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._support.spelling import listing, spell
 from ...errors import DataError, did_you_mean
-from ._xlsx import SHEET, formulas_without_values, hidden_in, workbook_extras, write_workbook
+from ._xlsx import SHEET, formulas_without_values, layout_of, workbook_extras, write_workbook
 from .around import rows_below, top_of
 from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, named, plain
 from .fragile import whole
@@ -63,10 +63,15 @@ class _Excel(Source):
             self._table = _table(self.names, rows)
             empty = [at for at, column in enumerate(self._table.columns) if column.null_count == len(rows)]
             uncounted = formulas_without_values(path, self.sheet) if empty else set()
-            columns, hidden = hidden_in(path, self.sheet)
-        self.hidden = tuple(name for at, name in enumerate(self.names) if chosen.start[1] + at in columns)
+            layout = layout_of(path, self.sheet)
+        places = {chosen.start[1] + at: name for at, name in enumerate(self.names)}
+        self.hidden = tuple(name for at, name in places.items() if at in layout.columns)
         inside = range(self.header_row, self.header_row + len(rows))
-        self.told = _told(self.sheet, sheets, self.hidden, sum(at in hidden for at in inside), len(rows))
+        self.told = (
+            *([f"The sheet {self.sheet} is hidden in the workbook."] if sheets.get(self.sheet) else []),
+            *_hidden(self.hidden, sum(at in layout.rows for at in inside), len(rows)),
+            *_merged([name for at, name in places.items() if layout.merged.get(at, 0) in inside]),
+        )
         unknown = [self.names[at] for at in empty if chosen.start[1] + at in uncounted]
         if unknown:
             raise DataError(
@@ -120,9 +125,16 @@ def _chosen(path: Path, book: Any, filled: Mapping[str, bool], wanted: str | Non
     return next(iter([*filled, *names]))
 
 
-def _told(sheet: str, sheets: Mapping[str, bool], columns: Sequence[str], rows: int, every: int) -> tuple[str, ...]:
+def _merged(columns: Sequence[str]) -> list[str]:
+    """What became of merged cells."""
+    if not columns:
+        return []
+    return [f"Cells are merged in {listing(columns)}: the first of them has the value, and the others have none."]
+
+
+def _hidden(columns: Sequence[str], rows: int, every: int) -> list[str]:
     """What the workbook hides and is read nevertheless."""
-    told = [f"The sheet {sheet} is hidden in the workbook."] if sheets.get(sheet) else []
+    told = []
     if columns:
         several = len(columns) > 1
         told.append(
@@ -135,7 +147,7 @@ def _told(sheet: str, sheets: Mapping[str, bool], columns: Sequence[str], rows: 
             f"rows: here {'they are records' if rows > 1 else 'it is a record'} like any other. Those that "
             "shall not be released have to be deleted in the workbook first."
         )
-    return tuple(told)
+    return told
 
 
 def _table(names: Sequence[str], rows: list[list[Any]]) -> ArrowTable:
