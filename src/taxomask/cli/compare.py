@@ -172,5 +172,7 @@ def _print(found: RUMap, best: Choice | None, weighted: Weighted | None, page: P
         print(f"Best: {best.point.label}. {best.reason}")
     if weighted is not None:
         print(weighted)
+        if weighted.weights:
+            print("Write `weight:` for these columns in the plan.")
     if page is not None:
         print(f"The map is in {page}.")

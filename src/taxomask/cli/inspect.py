@@ -96,14 +96,15 @@ def inspect(
 def _print_columns(source: Source, rows: int, schema: Schema) -> None:
     """The table as it was read, and what each column seems to be."""
     print_text(f"{source.where}: {rows:,} rows, {len(schema)} columns")
-    others = [one for one in getattr(source, "sheets", ()) if one != source.sheet]  # type: ignore[attr-defined]
-    if others:
-        print_text(f"This is the sheet {source.sheet}; not looked at: {', '.join(others)}.")  # type: ignore[attr-defined]
+    if others := getattr(source, "others", ()):
+        print_text(f"This is the sheet {source.sheet}; not looked at, and not released: {', '.join(others)}.")  # type: ignore[attr-defined]
     if above := getattr(source, "above", ()):
         row = source.header_row  # type: ignore[attr-defined]
         print_text(f"The names of the columns stand in row {row}; not looked at above them: {listing(above)}.")
     if below := getattr(source, "below", ()):
         print_text(f"Not a record, and not looked at, is what stands below the table: {listing(below)}.")
+    for sentence in source.told:
+        print_text(sentence)
     print_table(
         ["column", "proposed role", "kind", "evidence"],
         [(name, str(one.role), str(one.kind or "–"), one.note) for name, one in schema.items()],

@@ -41,7 +41,7 @@ class Weighted:
         overlap = self.point.numbers[OVERLAP + self.analysis]
         return (
             f"Weights: with {given} the overlap of {self.analysis!r} is {overlap:.4g} in place of {self.before:.4g}, "
-            f"at a risk of {self.point.risk:.4g}. Write `weight:` for these columns in the plan."
+            f"at a risk of {self.point.risk:.4g}."
         )
 
 

@@ -27,6 +27,7 @@ def cover(evaluation: Evaluation, done: Mapping[str, Any]) -> dict[str, Any]:
                 ("file", "original table"),
                 ("sheet", "sheet"),
                 ("around", "in it, but no record"),
+                ("hidden", "hidden in it"),
                 ("file_hash", "SHA-256 of its file"),
                 ("table_hash", "SHA-256 of its values"),
                 ("date", "date"),
@@ -77,11 +78,17 @@ def _found(evaluation: Evaluation, done: Mapping[str, Any]) -> str:
     kept = head["unchanged"]
     known = f" Nothing changed in {kept}: who knows that may find somebody without any attack." if kept else ""
     if evaluation.attackers[head["attacker"]].share.value < 1 and done["alone"]:
-        known += " That is by the quasi-identifiers; what else is released as it is may tell more, see below."
+        known += (
+            " That is by the quasi-identifiers. Whoever knows what else is released as it is may find more, as it sets "
+            f"records apart: {done['alone'].partition(';')[0]}."
+        )
     learnt = learns_most(evaluation.attackers)
     if learnt is not None:
-        most = _percent(max(head["disclosure"], 0.0))
-        known += f" Of what guessing leaves open of confidential values, the best attacker learns {most} of 100 parts."
+        found = evaluation.attackers[learnt]
+        known += (
+            f" Of confidential values the attacker “{ATTACKERS[learnt].title}” learns most: {found.how} That is right "
+            f"for {_percent(found.share.value)} of 100, where guessing is right for {_percent(found.share.baseline)}."
+        )
     return (
         f"Of 100 {unit} {who} (“{ATTACKERS[head['attacker']].title}”) finds {_percent(share.value)} (with 95 % "
         f"confidence {_percent(share.low)} to {_percent(share.high)}), where guessing finds "

@@ -140,7 +140,7 @@ class Evaluation:
         """Write a report for the custodian as one HTML page; with the release, what was done and its promises too.
 
         ``compared`` is the ``page()`` of a risk-utility map to be shown with it, ``about`` says what the first page
-        has besides: ``file``, ``file_hash``, ``around``, ``purpose``, ``recipient``.
+        has besides: ``file``, ``file_hash``, ``around``, ``hidden``, ``purpose``, ``recipient``.
         """
         write_whole(Path(path), self.page(release, compared, about))
 

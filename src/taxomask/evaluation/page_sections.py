@@ -12,6 +12,7 @@ from ..measures.risk.linkage import WORST
 from ..report.figures import number
 from .headline import HEADLINE
 from .page_columns import is_same
+from .records_at_risk import NAMES
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
@@ -117,10 +118,17 @@ def _records_at_risk(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "title": f"{unit.capitalize()} at risk",
         "about": f"How many {unit} are found with which chance. Before: by somebody who knows all quasi-identifiers of "
-        f"the original table, one over the people of the class. After: by the best attacker on each of the {unit}.",
+        f"the original table: one of so many who share all of them. After: by the best attacker on each of the {unit}, "
+        "who is right about some of those that are released alike and wrong about the others, and cannot tell which.",
         "header": ["chance", "before", "after"],
-        "rows": [_row(name, one["before"], one["after"]) for name, one in rows.items()],
+        "rows": [_row(_range(name), one["before"], one["after"]) for name, one in rows.items()],
     }
+
+
+def _range(name: str) -> str:
+    """A range of chances with both of its ends."""
+    after = NAMES[NAMES.index(name) + 1 :] if name in NAMES[1:] else ()
+    return f"{name}, {after[0].replace('above', 'up to')}" if after else name
 
 
 def _worst_records(evaluation: Evaluation) -> dict[str, Any]:

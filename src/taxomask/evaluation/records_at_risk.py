@@ -18,12 +18,12 @@ from ..microdata.frames import of_kind
 if TYPE_CHECKING:
     from .evaluation import Evaluation
 
-__all__ = ["EDGES", "RecordsAtRisk", "records_at_risk"]
+__all__ = ["EDGES", "NAMES", "RecordsAtRisk", "records_at_risk"]
 
 Float = NDArray[np.float64]
 
 EDGES = (0.05, 0.1, 0.2, 1 / 3, 0.5)
-_NAMES = ("up to 0.05", "above 0.05", "above 0.1", "above 0.2", "above 1/3", "above 0.5")
+NAMES = ("up to 0.05", "above 0.05", "above 0.1", "above 0.2", "above 1/3", "above 0.5")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,8 +63,8 @@ class RecordsAtRisk:
         """
         both = {"before": self.before, "after": self.after}
         chances = {when: people_risk(one, self.data.people) for when, one in both.items()}
-        counts = {when: np.bincount(_bins(one), minlength=len(_NAMES)) for when, one in chances.items()}
-        found = {name: {when: int(counts[when][i]) for when in counts} for i, name in enumerate(_NAMES)}
+        counts = {when: np.bincount(_bins(one), minlength=len(NAMES)) for when, one in chances.items()}
+        found = {name: {when: int(counts[when][i]) for when in counts} for i, name in enumerate(NAMES)}
         unknown = int(np.isnan(chances["after"]).sum()) + self.others
         return found | ({"not looked for": {"before": self.others, "after": unknown}} if unknown else {})
 

@@ -16,6 +16,7 @@ from .first_look import FirstLook
 
 __all__ = ["with_labels"]
 
+HIDDEN = "hidden in the workbook"
 _MOST = 100  # different values that a scale may have
 _NO_ANSWER = re.compile(
     r"(refus|declin|do(es)? ?n.?t know|\bdk\b|\bna\b|n/a|no answer"
@@ -37,6 +38,8 @@ def with_labels(attribute: Attribute, source: Source | None, table: FirstLook) -
     """
     if source is None:
         return attribute
+    if attribute.name in source.hidden:
+        attribute = replace(attribute, note="; ".join(filter(None, (HIDDEN, attribute.note))))
     attribute = _titled(attribute, source.titles.get(attribute.name, ""), table)
     if attribute.kind == Kind.TAXONOMIC or attribute.role == Role.IDENTIFIER:
         return attribute

@@ -103,7 +103,7 @@ def run(
             terms = Terms(plan.accept, plan.limits.singled_out)
             method = with_missing_cells(chosen, table, plan.missing_cells)
             check_analyses(plan.analyses, table.schema, table)
-            release = _protected(engine, table, method, plan.seed, terms)
+            release = _protected(engine, table, method, plan.seed, terms).noting(tuple(source.told))
         evaluation = _measured(plan, release, page, progress)
         if progress is not None:
             progress(0.0, "writing")
@@ -141,7 +141,8 @@ def _about(plan: Plan, source: Source) -> dict[str, str]:
         with path.open("rb") as file:
             found["file_hash"] = hashlib.file_digest(file, "sha256").hexdigest()
     around = listing([*getattr(source, "above", ()), *getattr(source, "below", ())])
-    said = {"sheet": sheet, "around": around, "purpose": plan.purpose, "recipient": plan.recipient}
+    hidden = " ".join(source.told)
+    said = {"sheet": sheet, "around": around, "hidden": hidden, "purpose": plan.purpose, "recipient": plan.recipient}
     return found | {key: text for key, text in said.items() if text}
 
 

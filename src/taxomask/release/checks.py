@@ -116,11 +116,12 @@ def _common(
     expected = [name for name in data.schema if name not in identifiers]
     records = data.n if masked.linked else masked.data.n
     leaked = [name for name in released.names if name in identifiers]
+    whole = "the same columns and number of records" if masked.linked else "the same columns"
     left_out = f"left out: {', '.join(identifiers)}" if identifiers else "the plan names none"
     return (
         Check("no column of identifiers is released", not leaked, ", ".join(leaked) or left_out),
         Check(
-            "the same columns and number of records" if masked.linked else "the same columns",
+            f"without these, {whole}" if identifiers else whole,
             sorted(released.names) == sorted(expected) and released.n == records,
             f"{len(released.names)} columns, {released.n:,} records",
         ),

@@ -243,8 +243,8 @@ def _where_looked(identifiers: Sequence[str], names: Sequence[str], groups: Sequ
     some = "" if n <= SAMPLE else f" (in {SAMPLE:,} rows)"
     return (
         f"{what}: in the same row as value, in a text or a list, whatever case, spaces, leading zeros and affixes, or "
-        f"+ c or × c, for three of its digits or more, also split among columns, a word and the initials of it and "
-        f"common codes of it{some}; and as whole values of text in any row"
+        f"with a number added to or multiplied by it, for three of its digits or more, also split among columns, a "
+        f"word and the initials of it and common codes of it{some}; and as whole values of text in any row"
     )
 
 
@@ -263,9 +263,9 @@ def _how_looked(
     unlooked = f" ({counted(left_out, 'pair')} not looked at)" if left_out else ""
     looked = f"{counted(len(same), 'column')} and {counted(len(pairs), 'pair')}{unlooked}"
     if pairs and len(same) > 2:
-        looked += ", and the best pair with further columns of few values,"
+        looked += ", and the best pair with further columns of few values"
     numeric = len(numbers_to_combine(same))
     if numeric > 1:
         of = counted(numeric * (numeric - 1) // 2, "pair")
-        looked += f", and, for numbers, sums, differences, products and quotients of {of},"
-    return f"looked at {looked} for {', '.join(targets)}{nearest}"
+        looked += f", and, for numbers, sums, differences, products and quotients of {of}"
+    return f"looked at {looked}{',' * (', and' in looked)} for {', '.join(targets)}{nearest}"

@@ -42,7 +42,7 @@ def public_columns(release: Release) -> str:
     for name, attribute in schema.items():
         if attribute.role == Role.IDENTIFIER or name in release.following:
             continue
-        said: dict[str, Any] = {"name": name, "kind": None if attribute.kind is None else str(attribute.kind)}
+        said: dict[str, Any] = {"name": name} | ({} if attribute.kind is None else {"kind": str(attribute.kind)})
         if name in release.protected:
             said["protected"] = "permuted" if name in permuted and release.linked else "changed"
         if attribute.order:

@@ -312,6 +312,8 @@ def counted(count: int, what: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share that does not claim more than it is: 99.7 % is not 100 %."""
+    """A share that does not claim more than it is: 99.97 % is not 100 %, and some are not none."""
     whole = np.floor(1000 * share + 1e-9) / 10
+    if share > 0 and not whole:
+        return "fewer than 0.1 %"
     return f"{whole:.1f} %"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -298,6 +298,8 @@ class _Page:
             raise DataError("there is no such job.", hint="Choose one of the page.")
         identifier, folder = self._workspace.new_folder()
         arguments = {"content": _named(table, content.get("plan")), "folder": table.folder, "target": folder}
+        if task == "compare":
+            arguments["search"] = _search(content.get("search"))
         if task == "protect":
             arguments["suffix"] = _suffix(str(content.get("format") or ""), table.name)
         job = self._jobs.add(Job(identifier, task, table.id, folder, arguments))
@@ -316,17 +318,11 @@ class _Page:
 
     async def map(self, request: Request) -> Response:
         job = self._job(request)
-        empty: dict[str, Any] = {"points": [], "failed": [], "protected": []}
+        empty: dict[str, Any] = {"points": [], "failed": [], "protected": [], "searched": []}
         found = job.result if job.state == "done" else (job.parts[-1] if job.parts else empty)
-        asked = request.query_params.get("limit")
-        try:
-            limit = None if asked is None else float(asked)
-        except ValueError:
-            raise DataError("the limit of risk is a number between 0 and 1.", hint="Move the slider.") from None
+        by = _choice(request.query_params)
         drawn = (
-            await self._ask(request, "map", found=found, limit=limit)
-            if found["points"]
-            else {"figure": None, "best": None}
+            await self._ask(request, "map", found=found, **by) if found["points"] else {"figure": None, "best": None}
         )
         return JSONResponse({**found, **drawn, "state": job.state})
 
@@ -387,6 +383,23 @@ def _source(text: str) -> Any:
 def _named(table: Opened, plan: Any) -> dict[str, Any]:
     """A plan of the page for a table; the page does not choose files."""
     return {**(plan if isinstance(plan, dict) else {}), "data": table.named}
+
+
+def _search(asked: Any) -> dict[str, Any] | None:
+    """By what a method is to be chosen, if a search was asked for."""
+    if not isinstance(asked, dict):
+        return None
+    found = _choice(asked)
+    return {**found, "limit": 0.1 if found["limit"] is None else found["limit"]}
+
+
+def _choice(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """By what a method is chosen: a limit of risk, a promise, an analysis."""
+    try:
+        limit = None if asked.get("limit") is None else float(asked["limit"])
+    except (ValueError, TypeError):
+        raise DataError("the limit of risk is a number between 0 and 1.", hint="Move the slider.") from None
+    return {"limit": limit, **{key: str(asked.get(key) or "") or None for key in ("promise", "analysis")}}
 
 
 def _suffix(asked: str, name: str) -> str:

@@ -53,7 +53,8 @@ def _described(path: Path, changed: int, folder: Path, rows: int, memory: int) -
         "people": schema.about_people(),
         "columns": [_column(frame, table[one.name], one) for one in schema.values()],
         "sheet": getattr(opened, "sheet", None),
-        "sheets": list(getattr(opened, "sheets", ())),
+        "others": list(getattr(opened, "others", ())),
+        "told": list(opened.told),
         "above": list(getattr(opened, "above", ())),
         "below": list(getattr(opened, "below", ())),
     }

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..comparison import Point, RUMap, compare
+from ..comparison import Point, RUMap, compare, search_weights
 from ..engines import Memory
 from ..errors import DataError, PlanError, TaxomaskError
 from ..evaluation import Evaluation
@@ -18,7 +18,7 @@ from ..evaluation.page import page
 from ..measures.plain import plain
 from ..microdata import Microdata
 from ..microdata.files import FORMATS
-from ..microdata.files.excel import sheets_of
+from ..microdata.files.excel import sheets_of, spoken
 from ..plan import Plan, make_method
 from ..plan.as_written import as_written
 from ..plan.run import read_for, run
@@ -37,6 +37,7 @@ from .worker import Report
 __all__ = ["TASKS"]
 
 SAMPLES = (300, 1200)  # records on which the time is measured
+SECONDS = 60  # after which no step of a search for the smallest k begins
 STAGES = {"masking": (0.0, 0.3), "measuring": (0.3, 0.6), "writing": (0.9, 0.1)}  # of a job: where it begins, its share
 
 
@@ -66,17 +67,44 @@ def run_plan(report: Report, content: dict[str, Any], folder: Path, target: Path
     }
 
 
-def compare_methods(report: Report, content: dict[str, Any], folder: Path, target: Path) -> dict[str, Any]:
-    """Try the methods of a plan one after the other; each tells its point as soon as it is known."""
+def compare_methods(
+    report: Report, content: dict[str, Any], folder: Path, target: Path, search: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Try the methods of a plan one after the other; each tells its point as soon as it is known.
+
+    With ``search``, by what one of them is to be chosen, the smallest k is searched then, and weights for an analysis.
+    """
     plan = as_written(_plan(content, folder))
     if not plan.compare:
         raise PlanError("there is no method to compare.", hint="Choose at least one.")
     _, table = read_for(plan)
-    told = partial(_Told(report).whole, stage="comparing")
-    so_far = lambda found: report("part", _found(found))  # noqa: E731
-    asked: dict[str, Any] = {"attackers": plan.attackers, "analyses": plan.analyses}
-    done = compare(table, plan.attributes, plan.compare, **asked, cache=target, workers=1, progress=told, so_far=so_far)
-    return _found(done)
+    share = 1.0 if search is None else 0.5  # of the bar: how long a search takes is not known
+    whole = partial(_Told(report).whole, stage="comparing")
+    how: dict[str, Any] = {"attackers": plan.attackers, "cache": target, "workers": 1, "seconds": 0}
+    wanted = {} if search is None else {"max_risk": search["limit"], "promise": search["promise"], "seconds": SECONDS}
+    done = compare(
+        table,
+        plan.attributes,
+        plan.compare,
+        analyses=plan.analyses,
+        progress=lambda part: whole(share * part),
+        so_far=lambda found: report("part", _found(found)),
+        **{**how, **wanted},
+    )
+    if search is None or search["analysis"] is None:
+        return _found(done)
+    return _found(done) | {"weights": _weights(table, plan, done, search, how)}
+
+
+def _weights(table: Any, plan: Plan, done: RUMap, search: dict[str, Any], how: dict[str, Any]) -> dict[str, Any] | None:
+    """What larger weights keep of an analysis, with the method that would be chosen by it; None if there is no such."""
+    try:
+        point = done.best(search["limit"], promise=search["promise"], analysis=search["analysis"]).point
+    except PlanError:
+        return None
+    asked = next(one for one in plan.analyses if one.name == search["analysis"])
+    found = search_weights(table, plan.attributes, point, asked, max_risk=search["limit"], **how)
+    return {"words": str(found), "given": dict(found.weights), "method": point.method.to_dict()}
 
 
 def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path) -> dict[str, Any]:
@@ -103,16 +131,22 @@ def estimate(report: Report, content: dict[str, Any], folder: Path, target: Path
     return {"seconds": whole, "rows": table.num_rows, "sample": sizes[2]}
 
 
-def draw_map(report: Report, found: dict[str, Any], limit: float | None) -> dict[str, Any]:
+def draw_map(
+    report: Report, found: dict[str, Any], limit: float | None, promise: str | None = None, analysis: str | None = None
+) -> dict[str, Any]:
     """The map as a figure, and the best choice under a limit of risk, in words."""
-    points = [Point(p["label"], make_method(p["method"]), p["risk"], p["loss"], p["numbers"], p["front"])
-              for p in found["points"]]  # fmt: skip
+    points = [
+        Point(
+            p["label"], make_method(p["method"]), p["risk"], p["loss"], p["numbers"], p["front"], tuple(p["promises"])
+        )
+        for p in found["points"]
+    ]
     known = RUMap(tuple(points), tuple(tuple(one) for one in found["failed"]), tuple(found["protected"]))
     values = known.page(limit)
     best: dict[str, Any] | None = None
     if limit is not None and points:
         try:
-            choice = known.best(limit)
+            choice = known.best(limit, promise=promise, analysis=analysis)
             best = {"number": points.index(choice.point), "label": choice.point.label, "reason": choice.reason}
         except TaxomaskError as error:
             best = {"number": None, "label": "No method is good enough", "reason": f"{error.message} {error.hint}"}
@@ -143,8 +177,8 @@ def fit_methods(report: Report, content: dict[str, Any], folder: Path, entries: 
     return fitting(_plan(content, folder), entries)
 
 
-def list_sheets(report: Report, path: Path) -> list[str]:
-    return list(sheets_of(path))
+def list_sheets(report: Report, path: Path) -> dict[str, str]:
+    return {name: spoken(name, hidden) for name, hidden in sheets_of(path).items()}
 
 
 def open_plan(report: Report, path: Path, beside: Path, folder: Path, drafted: list[Any]) -> dict[str, Any]:
@@ -240,10 +274,12 @@ def _found(found: RUMap) -> dict[str, Any]:
             "loss": point.loss,
             "front": point.front,
             "numbers": plain(point.numbers),
+            "promises": list(point.promises),
         }
         for point in found.points
     ]
-    return {"points": points, "failed": list(found.failed), "protected": list(found.protected)}
+    more = {"protected": list(found.protected), "searched": list(found.searched)}
+    return {"points": points, "failed": list(found.failed), **more}
 
 
 def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """Sheets of a workbook by name, never silently the first of several; columns without a name have one that is shown."""
 
+import re
+import zipfile
+
 import openpyxl
 import pytest
 from typer.testing import CliRunner
@@ -32,7 +35,7 @@ def test_a_sheet_is_read_by_its_name(book):
     source = open_table(f"{book}#people")
     assert source.names == ("age", "column 2", "sex")
     assert source.read()["age"].to_pylist() == [31, 35, 36, 62]
-    assert source.sheets == ("read me", "people")
+    assert source.others == ("read me",)
     with pytest.raises(tm.DataError, match="has no sheet 'poeple'") as error:
         open_table(f"{book}#poeple")
     assert "people" in error.value.hint
@@ -50,7 +53,7 @@ def test_the_other_sheets_are_mentioned_and_the_plan_names_the_sheet(book):
     plan = book.parent / "plan.yaml"
     said = CliRunner().invoke(app, ["inspect", str(book), "--sheet", "people", "-o", str(plan)])
     assert said.exit_code == 0, said.output
-    assert "not looked at: read me." in said.output
+    assert "not looked at, and not released: read me." in said.output
     assert "data: book.xlsx#people" in plan.read_text()
 
 
@@ -136,3 +139,81 @@ def test_rows_below_titles_are_counted_as_the_file_has_them(tmp_path):
     _text([*TITLED, [1, 2]], tmp_path / "a.csv")
     with pytest.raises(tm.DataError, match="line 6: row 3 has 2 cells, the header has 3"):
         open_table(tmp_path / "a.csv").read()
+
+
+@pytest.fixture
+def hiding(tmp_path):
+    """A workbook in which most is hidden, as Excel and its filters hide it."""
+    book = openpyxl.Workbook()
+    book.active.title = "lookup"
+    book.active.append(["code"])
+    book.active.append(["a"])
+    book.active.sheet_state = "hidden"
+    book.create_sheet("names").append(["name"])
+    book["names"].sheet_state = "veryHidden"
+    people = book.create_sheet("people & pay")
+    for row in ([None, "ssn", "age", "sex"], *([None, 90_001 + 7 * i, 20 + 3 * i, "fm"[i % 2]] for i in range(12))):
+        people.append(row)
+    people.column_dimensions["B"].hidden = True
+    people.row_dimensions[1].hidden = True  # names, and no record
+    for row in (3, 4, 13):
+        people.row_dimensions[row].hidden = True
+    book.active = 2
+    book.save(tmp_path / "hiding.xlsx")
+    return tmp_path / "hiding.xlsx"
+
+
+def test_what_a_workbook_hides_is_said_at_every_step(hiding):
+    with pytest.raises(
+        tm.DataError, match=r"3 sheets: 'lookup' \(hidden\), 'names' \(hidden\), 'people & pay'\."
+    ) as error:
+        open_table(hiding)
+    assert "--sheet 'people & pay'" in error.value.hint
+    plan = hiding.parent / "plan.yaml"
+    said = CliRunner().invoke(app, ["inspect", str(hiding), "--sheet", "people & pay", "-o", str(plan)])
+    assert said.exit_code == 0, said.output
+    flat = " ".join(said.output.split())
+    assert "not looked at, and not released: lookup (hidden), names (hidden)." in flat
+    assert "Hidden in the workbook is column 'ssn': here it is a column like any other." in flat
+    assert "by a filter, are 3 of the 12 rows: here they are records like any other." in flat
+    assert "# hidden in the workbook; " in plan.read_text()
+    assert plan.read_text().count("hidden in the workbook") == 1
+    outcome = tm.run(plan, output=str(hiding.parent / "out.xlsx"))
+    assert sum("Hidden in the workbook" in note for note in outcome.release.notes) == 2
+    assert openpyxl.load_workbook(hiding.parent / "out.xlsx").sheetnames == ["people & pay"]
+    assert open_table(hiding.parent / "out.xlsx").told == ()
+
+
+def test_a_hidden_sheet_that_is_chosen_is_called_hidden(hiding):
+    assert open_table(f"{hiding}#lookup").told == ("The sheet lookup is hidden in the workbook.",)
+    assert open_table(f"{hiding}#people & pay").hidden == ("ssn",)
+
+
+def test_what_is_hidden_is_found_however_the_tags_are_written(tmp_path, hiding):
+    """LibreOffice says of every row whether it is hidden; others name no rows, or use a prefix."""
+    with zipfile.ZipFile(hiding) as package:
+        parts = {name: package.read(name) for name in package.namelist()}
+    sheet = "xl/worksheets/sheet3.xml"
+    parts[sheet] = re.sub(rb'<row r="\d+"( hidden="1")?', _hides, parts[sheet])
+    with zipfile.ZipFile(tmp_path / "other.xlsx", "w") as package:
+        for name, content in parts.items():
+            package.writestr(name, content)
+    assert open_table(f"{tmp_path / 'other.xlsx'}#people & pay").told == open_table(f"{hiding}#people & pay").told
+
+
+def _hides(tag):
+    return b"<row hidden='true'" if tag[1] else b"<row hidden='false'"
+
+
+def test_merged_cells_are_said(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["stays", None, None], ["ward", "age", "sex"], ["a", 31, "f"], ["a", 35, "m"], ["b", 40, "f"]):
+        book.active.append(row)
+    book.active.merge_cells("A1:C1")  # a title
+    book.save(tmp_path / "title.xlsx")
+    assert open_table(tmp_path / "title.xlsx").told == ()
+    book.active.merge_cells("A3:A4")
+    book.save(tmp_path / "merged.xlsx")
+    source = open_table(tmp_path / "merged.xlsx")
+    assert source.told == ("Cells are merged in 'ward': the first of them has the value, and the others have none.",)
+    assert source.read()["ward"].to_pylist() == ["a", None, "b"]

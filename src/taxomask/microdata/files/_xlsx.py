@@ -7,6 +7,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from ...errors import DataError
 from .base import Extra, texts_in, unlike
 
-__all__ = ["SHEET", "formulas_without_values", "workbook_extras", "write_workbook"]
+__all__ = ["SHEET", "formulas_without_values", "layout_of", "workbook_extras", "write_workbook"]
 
 _ROWS, _COLUMNS, _LENGTH = 1_048_576, 16_384, 32_767  # what Excel can hold
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -54,6 +55,7 @@ _WORKBOOK = (
 )
 _IN_BOOK = re.compile(re.escape(_HEAD + _WORKBOOK).replace(re.escape("{}"), '([^"]*)'))
 SHEET = "data"  # the name of a sheet that has none
+_YES = ("1", "true")
 _EPOCH = dt.datetime(1899, 12, 30)
 _OLDEST = dt.datetime(1900, 3, 1)  # Excel counts a 29 February 1900
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
@@ -112,6 +114,45 @@ def formulas_without_values(path: Path, sheet: str) -> set[int]:
         r'<c [^>]*?r="([A-Z]+)[0-9]+"[^>]*>\s*<f(?:/>|[\s>][^<]*(?:</f>)?)\s*(?:<v>([^<]*)</v>)?', content
     )
     return {_place(cell[1]) for cell in cells if not cell[2]}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a sheet shows otherwise than its cells tell, in columns and rows counted from 0.
+
+    ``columns`` and ``rows`` that a person or a filter has hidden, and ``merged`` cells by column: their last row.
+    """
+
+    columns: set[int]
+    rows: set[int]
+    merged: dict[int, int]
+
+
+def layout_of(path: Path, sheet: str) -> Layout:
+    """How a sheet is laid out."""
+    with zipfile.ZipFile(path) as package:
+        content = package.read(_part_of(package, sheet))
+    columns: set[int] = set()
+    for tag in re.findall(rb"<(?:\w+:)?col\b[^>]*>", content.partition(b"sheetData")[0]):
+        said = _said(tag)
+        if said.get("hidden") in _YES:
+            columns |= set(range(int(said["min"]) - 1, min(int(said["max"]), _COLUMNS)))
+    rows, at = set(), -1
+    for tag in re.findall(rb"<(?:\w+:)?row\b[^>]*>", content):
+        said = _said(tag)
+        at = int(said["r"]) - 1 if "r" in said else at + 1
+        if said.get("hidden") in _YES:
+            rows.add(at)
+    merged: dict[int, int] = {}
+    for first, last, row in re.findall(rb"<(?:\w+:)?mergeCell\b[^>]*?\bref=.([A-Z]+)[0-9]+:([A-Z]+)([0-9]+)", content):
+        for place in range(_place(first.decode()), min(_place(last.decode()) + 1, _COLUMNS)):
+            merged[place] = max(merged.get(place, 0), int(row) - 1)
+    return Layout(columns, rows, merged)
+
+
+def _said(tag: bytes) -> dict[str, str]:
+    """The attributes of a tag."""
+    return dict(re.findall(r"""([\w:]+)\s*=\s*["']([^"']*)""", tag.decode("utf-8", "replace")))
 
 
 def _part_of(package: zipfile.ZipFile, sheet: str) -> str:

@@ -111,6 +111,10 @@ class Source(ABC):
         Whether an empty text is something else than no value.
     beside
         What else lies in the same file: other tables.
+    hidden
+        Columns that the file hides from those who open it; they are read as any other.
+    told
+        What else whoever decides about the table should know of the file, in sentences.
     whole
         Whether the file is read whole, whatever is asked for.
     """
@@ -119,6 +123,8 @@ class Source(ABC):
     columnar: bool = False
     empty_text: bool = False
     beside: Sequence[str] = ()
+    hidden: Sequence[str] = ()
+    told: Sequence[str] = ()
     whole: bool = False
     titles: Mapping[str, str] = {}
     labels: Mapping[str, Mapping[Any, str]] = {}

@@ -6,18 +6,18 @@ import datetime as dt
 import shlex
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..._support.spelling import listing, spell
 from ...errors import DataError, did_you_mean
-from ._xlsx import SHEET, formulas_without_values, workbook_extras, write_workbook
+from ._xlsx import SHEET, formulas_without_values, layout_of, workbook_extras, write_workbook
 from .around import rows_below, top_of
 from .base import ArrowTable, Batches, Extra, Format, Source, Text, import_extra, named, plain
 from .fragile import whole
 
-__all__ = ["FORMAT", "LARGEST", "sheets_of"]
+__all__ = ["FORMAT", "LARGEST", "sheets_of", "spoken"]
 
 _AGAIN = "Save it again as .xlsx."
 _LOOKED_AT = 50  # rows, to find the one that names the columns
@@ -33,7 +33,8 @@ class _Excel(Source):
         with whole(path, "Excel", _AGAIN):
             _check_size(path)
             with calamine.CalamineWorkbook.from_path(str(path)) as book:
-                self.sheet, self.sheets = _chosen(path, book, sheet)
+                sheets = _filled(calamine, book)
+                self.sheet = _chosen(path, book, sheets, sheet)
                 chosen = book.get_sheet_by_name(self.sheet)
                 rows = chosen.to_python()
         while rows and not any(cell != "" for cell in rows[-1]):
@@ -54,6 +55,7 @@ class _Excel(Source):
         below = rows_below(rows[-_LOOKED_AT:], len(top.names))
         self.below = tuple(spell(cell) for row in rows[len(rows) - below :] for cell in row if cell != "")
         rows = rows[: len(rows) - below]
+        self.others = tuple(spoken(name, hidden) for name, hidden in sheets.items() if name != self.sheet)
         self._path = path
         where = path if sheet is None else f"{path}#{sheet}"
         super().__init__(where, named(top.names), len(rows))
@@ -61,6 +63,15 @@ class _Excel(Source):
             self._table = _table(self.names, rows)
             empty = [at for at, column in enumerate(self._table.columns) if column.null_count == len(rows)]
             uncounted = formulas_without_values(path, self.sheet) if empty else set()
+            layout = layout_of(path, self.sheet)
+        places = {chosen.start[1] + at: name for at, name in enumerate(self.names)}
+        self.hidden = tuple(name for at, name in places.items() if at in layout.columns)
+        inside = range(self.header_row, self.header_row + len(rows))
+        self.told = (
+            *([f"The sheet {self.sheet} is hidden in the workbook."] if sheets.get(self.sheet) else []),
+            *_hidden(self.hidden, sum(at in layout.rows for at in inside), len(rows)),
+            *_merged([name for at, name in places.items() if layout.merged.get(at, 0) in inside]),
+        )
         unknown = [self.names[at] for at in empty if chosen.start[1] + at in uncounted]
         if unknown:
             raise DataError(
@@ -79,33 +90,64 @@ class _Excel(Source):
         return self._read(columns).to_reader(rows)
 
 
-def sheets_of(path: Path) -> tuple[str, ...]:
-    """The sheets of a workbook that hold something."""
+def sheets_of(path: Path) -> dict[str, bool]:
+    """The sheets of a workbook that hold something, and whether they are hidden."""
     calamine = import_extra("python_calamine", "formats", "Reading Excel files")
     with whole(path, "Excel", _AGAIN):
         _check_size(path)
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
-            return _filled(book)
+            return _filled(calamine, book)
 
 
-def _filled(book: Any) -> tuple[str, ...]:
-    return tuple(name for name in book.sheet_names if book.get_sheet_by_name(name).height)
+def spoken(sheet: str, hidden: bool) -> str:
+    """A sheet as people are told of it."""
+    return f"{sheet} (hidden)" if hidden else sheet
 
 
-def _chosen(path: Path, book: Any, wanted: str | None) -> tuple[str, tuple[str, ...]]:
-    """The sheet to read, and all that hold something; never one of several that nobody chose."""
-    names = list(book.sheet_names)
-    filled = _filled(book)
+def _filled(calamine: Any, book: Any) -> dict[str, bool]:
+    shown = {one.name for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible}
+    return {name: name not in shown for name in book.sheet_names if book.get_sheet_by_name(name).height}
+
+
+def _chosen(path: Path, book: Any, filled: Mapping[str, bool], wanted: str | None) -> str:
+    """The sheet to read; never one of several that nobody chose."""
+    names: list[str] = list(book.sheet_names)
     if wanted is not None:
         if wanted not in names:
             raise DataError(f"{path} has no sheet {wanted!r}.", hint=did_you_mean(wanted, names))
-        return wanted, filled
+        return wanted
     if len(filled) > 1:
+        first = min(filled, key=lambda name: filled[name])  # that is not hidden, if there is one
         raise DataError(
-            f"{path} has {len(filled)} sheets: {listing(filled)}.",
-            hint=f"Say which one: inspect it with --sheet {shlex.quote(filled[0])}, or write {path.name}#{filled[0]}.",
+            f"{path} has {len(filled)} sheets: {', '.join(spoken(repr(name), filled[name]) for name in filled)}.",
+            hint=f"Say which one: inspect it with --sheet {shlex.quote(first)}, or write {path.name}#{first}.",
         )
-    return (filled or names)[0], filled
+    return next(iter([*filled, *names]))
+
+
+def _merged(columns: Sequence[str]) -> list[str]:
+    """What became of merged cells."""
+    if not columns:
+        return []
+    return [f"Cells are merged in {listing(columns)}: the first of them has the value, and the others have none."]
+
+
+def _hidden(columns: Sequence[str], rows: int, every: int) -> list[str]:
+    """What the workbook hides and is read nevertheless."""
+    told = []
+    if columns:
+        several = len(columns) > 1
+        told.append(
+            f"Hidden in the workbook {'are columns' if several else 'is column'} {listing(columns)}: here "
+            f"{'they are columns' if several else 'it is a column'} like any other."
+        )
+    if rows:
+        told.append(
+            f"Hidden in the workbook, by hand or by a filter, {'are' if rows > 1 else 'is'} {rows:,} of the {every:,} "
+            f"rows: here {'they are records' if rows > 1 else 'it is a record'} like any other. Those that "
+            "shall not be released have to be deleted in the workbook first."
+        )
+    return told
 
 
 def _table(names: Sequence[str], rows: list[list[Any]]) -> ArrowTable:

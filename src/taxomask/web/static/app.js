@@ -122,8 +122,8 @@ function whichSheet(table) {
   const choose = async (sheet) => {
     try { await post(`/api/tables/${table.id}/sheet`, { sheet }); state.table = null; show(); } catch (error) { put(messages, problem(error)); }
   };
-  return h("div", { class: "step" }, h("h1", { tabindex: "-1" }, "Which sheet?"), h("p", { class: "lead" }, h("b", {}, table.name), ` has ${table.choose.length} sheets that hold something. One of them is the table; the others are not looked at.`),
-    h("ul", { class: "files card-box" }, table.choose.map((sheet) => h("li", {}, h("button", { type: "button", onclick: () => choose(sheet) }, h("b", {}, sheet))))), messages);
+  return h("div", { class: "step" }, h("h1", { tabindex: "-1" }, "Which sheet?"), h("p", { class: "lead" }, h("b", {}, table.name), ` has ${Object.keys(table.choose).length} sheets that hold something. One of them is the table; the others are not looked at.`),
+    h("ul", { class: "files card-box" }, Object.entries(table.choose).map(([sheet, said]) => h("li", {}, h("button", { type: "button", onclick: () => choose(sheet) }, h("b", {}, said))))), messages);
 }
 
 function drawSteps(current, table, job) {

@@ -1,10 +1,12 @@
 // Compare: many methods on one table, on a map of risk against loss; points arrive as they are measured.
 "use strict";
 import { get } from "./api.js";
-import { called, figure, h, say, words } from "./dom.js";
+import { called, choice, figure, h, put, say, words } from "./dom.js";
 import { changed, follow, go, latest, problem, startJob, state } from "./app.js";
 import { described, fresh } from "./forms.js";
 import { watch } from "./progress.js";
+
+const LIMIT = 0.1; // of the risk, before anybody has moved it
 
 // What a draft of a plan compares for these roles is ticked; all others can be.
 function proposed() {
@@ -44,7 +46,8 @@ export async function compareStep(page, job) {
   const start = async () => {
     try {
       if (draft.grid.some((row) => row.on && row.values.split(/[,;\s]+/).filter(Boolean).some((value) => !Number.isFinite(Number(value))))) throw Object.assign(new Error("Values are numbers with commas between them."), { hint: "Write 3, 5, 10." });
-      await follow(async () => ["compare", table.id, await startJob("compare", { compare: grid(draft.grid) })]);
+      const search = draft.search ? { limit: draft.mapLimit ?? LIMIT, promise: draft.promise, analysis: draft.keep } : null;
+      await follow(async () => ["compare", table.id, await startJob("compare", { compare: grid(draft.grid) }, { search })]);
     } catch (error) { messages.replaceChildren(problem(error)); }
   };
   const rows = draft.grid.map((row) => h("tr", {},
@@ -54,12 +57,27 @@ export async function compareStep(page, job) {
   page.append(
     h("h1", {}, "Which method keeps most at an acceptable risk?"),
     h("p", { class: "lead" }, "Each point of the map is a method with its parameters: the lower, the less an intruder learns; the farther left, the less is lost. Nothing is released."),
-    result,
+    choosing(draft), result,
     h("details", { class: "card-box grid-box", open: !known }, h("summary", {}, h("b", {}, "Methods to try")),
       h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Methods to try" }, h("table", { class: "grid-table" }, h("thead", {}, h("tr", {}, ["method", "what it does", "values to try"].map((one) => h("th", { scope: "col" }, one)))), h("tbody", {}, rows))),
       messages, h("p", {}, h("button", { type: "button", class: "button primary", onclick: start }, known ? "Compare anew" : "Compare"))),
     h("p", {}, h("a", { class: "button", href: `#/protect/${table.id}` }, "Back to the method")));
   if (known) showMap(result, known).catch((error) => result.replaceChildren(problem(error)));
+}
+
+// What a method must promise, what is to be kept, and whether k is searched, too.
+let redraw = () => {}; // the map that is shown
+function choosing(draft) {
+  const names = (draft.analyses || []).map((one) => one.name);
+  if (!names.includes(draft.keep)) delete draft.keep;
+  const set = (key) => (value) => { if (value) draft[key] = value; else delete draft[key]; changed(); redraw(); };
+  const search = h("input", { type: "checkbox", checked: Boolean(draft.search), onchange: () => set("search")(search.checked) });
+  return h("section", { class: "card-box", "aria-label": "How to choose" },
+    h("div", { class: "row" },
+      h("label", { class: "row" }, h("b", {}, "Keep most of"), choice([["", "all columns: the least loss"], ...names.map((name) => [name, `the analysis “${name}”`])], draft.keep || "", set("keep"))),
+      h("label", { class: "row" }, h("b", {}, "It must promise"), choice([["", "nothing of its own"], ["k_anonymity", "that at least k records look alike"], ["permutation", "that values only change places"]], draft.promise || "", set("promise")))),
+    names.length ? null : h("p", { class: "help" }, "Analyses are named under “What users will compute”, where the method is set."),
+    h("p", {}, h("label", { class: "check" }, search, "After comparing, search the smallest k that keeps to the acceptable risk, and weights that keep more of the analysis (a minute or more)")));
 }
 
 // The map of a comparison, live while it runs.
@@ -69,9 +87,10 @@ export async function showMap(place, job) {
   const best = h("div", { class: "best", "aria-live": "polite" });
   const chosen = h("div", { class: "chosen-point", "aria-live": "polite" });
   const failed = h("div", {});
+  const searched = h("div", {});
   const list = h("details", {});
   const shown = h("output", {});
-  let limit = state.draft.mapLimit ?? 0.1;
+  let limit = state.draft.mapLimit ?? LIMIT;
   let number = null; // of the point that is shown
   let drawn = -1;
   let timer = null;
@@ -81,13 +100,14 @@ export async function showMap(place, job) {
   tell();
   const layout = h("section", { class: "card-box map-box", hidden: true },
     h("div", { class: "limit-row" }, h("label", { for: "limit" }, "Acceptable risk: at most"), slider, shown),
-    best, h("div", { class: "map-and-point" }, map, chosen), list, failed);
+    best, h("div", { class: "map-and-point" }, map, chosen), list, searched, failed);
   place.replaceChildren(progress, layout);
 
   let asked = 0; // of several answers only the last one counts
   async function draw() {
     const mine = (asked += 1);
-    const found = await get(`/api/jobs/${job}/map?limit=${limit}`);
+    const by = new URLSearchParams({ limit, promise: state.draft.promise || "", analysis: state.draft.keep || "" });
+    const found = await get(`/api/jobs/${job}/map?${by}`);
     if (mine !== asked) return;
     drawn = found.points.length;
     layout.hidden = !found.points.length;
@@ -102,6 +122,7 @@ export async function showMap(place, job) {
         number === null ? "" : h("button", { type: "button", class: "button small primary", onclick: () => take(found.points[number]) }, "Use this one"));
       best.classList.toggle("none", number === null);
     }
+    put(searched, found.searched?.length ? h("details", {}, h("summary", {}, "The smallest k, searched"), h("ul", {}, found.searched.map((one) => h("li", {}, inWords(one, found.points))))) : null, weights(found.weights, found.points));
     failed.replaceChildren(...(found.failed.length ? [h("details", {}, h("summary", {}, `${found.failed.length} could not be run`), h("ul", {}, found.failed.map(([label, reason]) => h("li", {}, h("b", {}, label), `: ${reason}`))))] : []));
     for (const point of map.querySelectorAll("[data-point]")) {
       const at = Number(point.dataset.point);
@@ -130,6 +151,15 @@ export async function showMap(place, job) {
     say(`${called(point.method)} is chosen.`);
     go("protect", state.table.id);
   }
+  // What larger weights keep, if they were searched.
+  function weights(found, points) {
+    const use = () => {
+      for (const one of state.draft.attributes) if (found.given[one.name] !== undefined) one.weight = found.given[one.name];
+      take(found);
+    };
+    return found ? h("p", {}, `${inWords(found.words, points)} `, Object.keys(found.given).length ? h("button", { type: "button", class: "button small", onclick: use }, "Use these weights") : null) : null;
+  }
+  redraw = () => { if (layout.isConnected) draw().catch(() => {}); };
   const last = await watch(job, progress, "Comparing", (now) => {
     const count = now.parts[0]?.points.length || 0;
     if (count !== drawn && count) draw().catch(() => {});

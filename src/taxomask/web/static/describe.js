@@ -75,13 +75,13 @@ export async function describeStep(page, wanted) {
   told();
   whose(people, draft, edited);
   filter();
-  const others = (table.sheets || []).filter((one) => one !== table.sheet);
   page.append(
     h("h1", {}, "What are the columns?"),
     h("p", { class: "lead" }, h("b", {}, table.name), ` has ${thousands(table.rows)} rows and ${table.names.length} columns. The roles below were proposed from names and values; columns that were not recognised come first: `, h("b", {}, "decide those, and check every one of the others."),
-      table.sheet && others.length ? ` This is the sheet ${table.sheet}; not looked at: ${others.join(", ")}.` : null,
+      table.others?.length ? ` This is the sheet ${table.sheet}; not looked at, and not released: ${table.others.join(", ")}.` : null,
       table.above?.length ? ` Above the names of the columns stands, and is not looked at: ${shortened(table.above.join(", "), 200)}.` : null,
       table.below?.length ? ` Below the rows stands, and is no record: ${shortened(table.below.join(", "), 200)}.` : null),
+    ...(table.told?.length ? [h("p", { class: "warns" }, table.told.join(" "))] : []),
     earlier(table, draft),
     h("details", { class: "roles-help" }, h("summary", {}, "What the roles mean"),
       h("dl", {}, Object.values(ROLES).map(([name, about]) => [h("dt", {}, name), h("dd", {}, about)]))),

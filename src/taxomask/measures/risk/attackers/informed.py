@@ -61,7 +61,7 @@ def _likeliest(links: Links, units: Whole, rows: Whole, rng: np.random.Generator
 
 LIKELIEST = "Each record with the likeliest"
 WAYS = {_likeliest: LIKELIEST, one_to_one: "All records at once, one to one"}
-CHOSEN = ": of {} ways the one that found more in a further repetition, from which nothing was learnt."
+CHOSEN = ": of {} ways the one that finds more in another release of the intruder's own."
 
 
 def _evidence(

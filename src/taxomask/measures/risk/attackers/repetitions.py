@@ -150,7 +150,7 @@ def _as_often_as_it_teaches(
         wanted = len(made)
         if wanted == 1 or 2 * wanted > most or foreseen < before + TAUGHT:
             break
-    said = "once: it draws nothing" if len(made) == 1 else f"{len(made)} times"
+    said = "once, as it leaves nothing to chance" if len(made) == 1 else f"{len(made)} times"
     if short is not method:
         said += f" with a search of {STEPS} steps for each record"
     which = "these records" if some is None else f"a random {some.n:,} of these records"
