@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,20 @@ PAIRS: dict[str, tuple[Any, Any]] = {
 }
 
 
+WRITTEN: dict[str, Callable[[date], Any]] = {
+    "4-Jan-2018": lambda one: one.strftime("%d-%b-%Y"),
+    "January 4, 2018": lambda one: one.strftime("%B %d, %Y"),
+    "04.01.18": lambda one: one.strftime("%d.%m.%y"),
+    "01/04/18": lambda one: one.strftime("%m/%d/%y"),
+    "04.01.18 08:30": lambda one: one.strftime("%d.%m.%y 08:30"),
+    "2018-004": lambda one: one.strftime("%Y-%j"),
+    "2018-W01-4": lambda one: "{}-W{:02}-{}".format(*one.isocalendar()),
+    "20180104, a number": lambda one: int(one.strftime("%Y%m%d")),
+    "180104": lambda one: one.strftime("%y%m%d"),
+    "a list": lambda one: [one.year, one.month, one.day],
+}
+
+
 def release(first: Any, second: Any, stay: Any = STAY, method: Method | None = None) -> tm.Release:
     table = pa.table({"stay": stay, "first": pa.array(first), "second": pa.array(second)})
     schema = tm.Schema(
@@ -51,6 +67,15 @@ def test_a_number_that_two_columns_give_together_stops_the_release(pair: tuple[A
     for first, second in (pair, pair[::-1]):
         with pytest.raises(PromiseError, match=r"first . second|second . first"):
             release(first, second)
+
+
+@pytest.mark.parametrize("write", WRITTEN.values(), ids=WRITTEN.keys())
+def test_days_that_are_written_in_another_way(write: Callable[[date], Any]) -> None:
+    first, second = ([write(one) for one in days.tolist()] for days in (DAY, LEFT))
+    with pytest.raises(PromiseError, match="first − second is stay"):
+        release(first, second)
+    with pytest.raises(PromiseError, match="first − second is stay"):
+        release(first, LEFT)
 
 
 def test_a_stay_of_few_different_days() -> None:

@@ -25,16 +25,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """What two columns give together: the places of the columns, how it reads, and the number in each record."""
+    """What columns give together: the places of the columns, how it reads, and the number in each record."""
 
-    places: tuple[int, int]
+    places: tuple[int, ...]
     words: str
     numbers: Floats
 
 
 def numbers_to_combine(columns: Sequence[Seen]) -> list[int]:
     """The places of the columns of numbers that are put together: those with the most values."""
-    numeric = [place for place, one in enumerate(columns) if one.numbers is not None and one.size >= _SMALLEST]
+    numeric = [place for place, one in enumerate(columns) if one.amounts is not None and one.size >= _SMALLEST]
     return sorted(sorted(numeric, key=lambda place: -columns[place].size)[:MOST])
 
 
@@ -47,13 +47,13 @@ def computed(columns: Sequence[Seen], left_out: set[int], numbers: Floats) -> It
     rows = rows[np.arange(min(_LOOK, len(rows))) * len(rows) // max(min(_LOOK, len(rows)), 1)]
     places = [place for place in numbers_to_combine(columns) if place not in left_out]
     for pair in combinations(places, 2):
-        a, b = (columns[place] for place in pair)
-        assert a.numbers is not None
-        assert b.numbers is not None
-        some = dict(_combined(a.name, b.name, a.numbers[rows], b.numbers[rows]))
+        (first, a), (second, b) = ((columns[place].name, columns[place].amounts) for place in pair)
+        assert a is not None
+        assert b is not None
+        some = dict(_combined(first, second, a[rows], b[rows]))
         likely = {words for words, one in some.items() if abs(_rank_correlation(one, numbers[rows])) >= _FOLLOWS}
         if likely:
-            every = _combined(a.name, b.name, a.numbers, b.numbers)
+            every = _combined(first, second, a, b)
             yield from (Computed(pair, words, one) for words, one in every if words in likely)
 
 

@@ -26,6 +26,7 @@ from .singled_out import BY_THEM, STANDS_ALONE, SingledOut, pair_alone, singled_
 from .split import split_among
 from .telling import ENOUGH
 from .twins import Finding, Told, counted, pairs_to_try, told_by
+from .weighted import to_weight
 
 __all__ = ["NO_IDENTIFIER", "NO_TWIN", "WAY_OUT", "Leaks", "Terms", "leak_checks"]
 
@@ -268,4 +269,6 @@ def _how_looked(
     if numeric > 1:
         of = counted(numeric * (numeric - 1) // 2, "pair")
         looked += f", and, for numbers, sums, differences, products and quotients of {of}"
+    if len(to_weight(same)) > 2:
+        looked += f" and weighted sums and products of {counted(len(to_weight(same)), 'column')}"
     return f"looked at {looked}{',' * (', and' in looked)} for {', '.join(targets)}{nearest}"

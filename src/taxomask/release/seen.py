@@ -20,6 +20,7 @@ from ..microdata.frames import Frame
 from ..microdata.notation import NUMBER, find_notation, notation, tidy
 from ..microdata.numeric import is_text, ticks
 from ..microdata.open_ends import open_end
+from .days import days_in
 from .forms import forms_of_numbers, forms_of_texts, forms_of_times, gaps_of, spelled_out
 from .telling import few, ranked
 from .values import numbers_of
@@ -57,7 +58,7 @@ class Seen:
     ``measured`` says that some have a fraction, or that they are dates: nobody numbers people like that. ``inside`` are
     numbers that stand in values of which most differ: the day, month and year of 12.03.45, the age in a remark;
     ``forms`` tell how such values are written, and ``words`` are those of them. ``gaps`` are the kinds of what stands
-    where there is no value (0: there is one).
+    where there is no value (0: there is one). ``days`` are those of dates that are written in some other way.
     """
 
     name: str
@@ -68,6 +69,12 @@ class Seen:
     forms: tuple[NDArray[np.int32], ...] = ()
     words: Words | None = None
     gaps: NDArray[np.int32] | None = None
+    days: NDArray[np.float64] | None = None
+
+    @property
+    def amounts(self) -> NDArray[np.float64] | None:
+        """What can be added and multiplied: days rather than the numbers that they are written as."""
+        return self.numbers if self.days is None else self.days
 
     @cached_property
     def size(self) -> int:
@@ -82,7 +89,8 @@ class Seen:
     def take(self, rows: NDArray[np.int64]) -> Seen:
         """Some records only, by their values."""
         codes = _compact(self.codes[rows])
-        return Seen(self.name, codes, None if self.numbers is None else self.numbers[rows], self.measured)
+        numbers, days = (None if one is None else one[rows] for one in (self.numbers, self.days))
+        return Seen(self.name, codes, numbers, self.measured, days=days)
 
 
 def seen(frame: Frame, name: str) -> Seen:
@@ -98,15 +106,27 @@ def seen(frame: Frame, name: str) -> Seen:
     empty = np.append(_empty(distinct), False)[distinct.codes]
     codes = _compact(np.where(empty, np.int32(-1), distinct.codes))
     gaps = gaps_of(frame, name, distinct.codes, empty)
+    days = None if measured else _days(distinct)
     if int((codes >= 0).sum()) >= _REPEATS * (int(codes.max(initial=-1)) + 1):
-        return Seen(name, codes, numbers, measured, gaps=gaps)
+        return Seen(name, codes, numbers, measured, gaps=gaps, days=days)
     inside: list[NDArray[np.float64]] = []
     if numbers is not None and not measured:
         inside = _parts(numbers)
     elif numbers is None or is_text(_array(distinct).type):
         inside = _numbers_inside(distinct)
     words = _words(distinct) if numbers is None else None
-    return Seen(name, codes, numbers, measured, tuple(inside), _forms(frame, name, distinct, measured), words, gaps)
+    forms = _forms(frame, name, distinct, measured)
+    return Seen(name, codes, numbers, measured, tuple(inside), forms, words, gaps, days)
+
+
+def _days(distinct: Distinct) -> NDArray[np.float64] | None:
+    """The days of dates that are written as texts or whole numbers which `_numbers` does not take for dates."""
+    values = _array(distinct)
+    if isinstance(values, list):
+        return None
+    _, texts, whole = texts_in(distinct)
+    found = days_in(texts) if whole or is_text(values.type) else None
+    return None if found is None else np.append(found, np.nan)[distinct.codes]
 
 
 def _forms(frame: Frame, name: str, distinct: Distinct, measured: bool) -> tuple[NDArray[np.int32], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from .dummies import together, written_apart
 from .groups import LIKELY, grown, most_told
 from .seen import Seen, seen
 from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
+from .weighted import weighted, within_groups
 from .words import telling_words
 
 __all__ = ["Finding", "Told", "counted", "pairs_to_try", "percent", "told_by"]
@@ -133,30 +135,29 @@ def _same_number(target: _Target, names: tuple[str, ...], what: str, numbers: Fl
 def _by_computing(
     target: _Target, columns: Sequence[Seen], guilty: set[int]
 ) -> Iterator[tuple[tuple[str, ...], tuple[Finding | None, float]]]:
-    """What can be computed from two columns: the number itself, or one that nearly goes in its order."""
+    """What can be computed from columns: the number itself, or one that nearly goes in its order."""
     if target.numbers is None or not columns:
         return
-    known: set[tuple[int, int]] = set()
-    for one in computed(columns, guilty, target.numbers):
-        if one.places in known:
+    known: list[set[int]] = []
+    for one in chain(*(way(columns, guilty, target.numbers) for way in (computed, weighted, within_groups))):
+        if any(places.issubset(one.places) for places in known):
             continue
         names = tuple(columns[place].name for place in one.places)
         found = _same_number(target, names, one.words, one.numbers)
         if found is None:
             cells = cells_of(ranked(one.numbers).codes, one.numbers)
-            near, told = _found(target, names, cells)
-            found = near if near is not None and told >= LEAST else None
+            found, _ = _found(target, names, cells, LEAST)
             if found is not None:
                 found = Finding(names, target.name, found.words.replace(listing_of(names), one.words, 1))
         if found is not None:
-            known.add(one.places)
+            known.append(set(one.places))
             yield names, (found, 1.0)
 
 
 def _ways(target: _Target, column: Seen) -> Iterator[NDArray[np.int32]]:
     """The ways in which a column may tell something: by its values, by which are missing, by what stands in them and by
     how they are written; the last two are tried on a sample first."""
-    yield from cells_of(column.codes, column.numbers)
+    yield from cells_of(column.codes, column.amounts)
     if column.gaps is not None and column.gaps.any() and (column.gaps != column.gaps[0]).any():
         yield column.gaps
     some = few(len(column.codes))
@@ -167,8 +168,10 @@ def _ways(target: _Target, column: Seen) -> Iterator[NDArray[np.int32]]:
         yield from (cells for cells in told if cells is not None)
 
 
-def _found(target: _Target, names: tuple[str, ...], ways: Iterable[NDArray[np.int32]]) -> tuple[Finding | None, float]:
-    """The first way in which columns tell a target, and else the most that they may tell."""
+def _found(
+    target: _Target, names: tuple[str, ...], ways: Iterable[NDArray[np.int32]], least: float = ENOUGH
+) -> tuple[Finding | None, float]:
+    """The first way in which columns tell a target, at least so much of it, and else the most that they may tell."""
     most = 0.0
     for cells in ways:
         for place, view in enumerate(target.views):
@@ -176,9 +179,9 @@ def _found(target: _Target, names: tuple[str, ...], ways: Iterable[NDArray[np.in
             if found is None:
                 continue
             told = found.surely
-            if told >= ENOUGH:
+            if told >= least:
                 told = min(told, _beyond(target, place, found, cells))
-            if told >= ENOUGH:
+            if told >= least:
                 return Finding(names, target.name, _words(target, names, view, found)), told
             most = max(most, told)
     return None, most

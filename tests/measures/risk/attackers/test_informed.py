@@ -296,6 +296,7 @@ def test_a_method_that_draws_nothing_is_repeated_once() -> None:
     table, schema = census(4, 60)
     found = tm.protect(table, schema, tm.Microaggregation(3), seed=1).evaluate(attackers=["informed"])
     assert found.attackers.informed.how.startswith("By what the method does to these records, repeated once")
+    assert "further repetition" not in found.attackers.informed.how
     noisy = tm.protect(table, schema, tm.Noise(0.5), seed=1).evaluate(attackers=["informed"])
     assert noisy.attackers.informed.how.startswith("By the formula of the method.")
     swapped = tm.protect(table, schema, tm.NumericalSwapping(p=10), seed=1).evaluate(attackers=["informed"])

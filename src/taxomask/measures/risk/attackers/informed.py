@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +15,8 @@ from ..inputs import chosen, in_one_numbering
 from ..sampling import TARGETS, generator, targets
 from ._in_groups import informed_on
 from .attacker import Attack, Attacker, found_with, units_of
-from .linking import Links, linked, one_to_one
+from .learned import OfRecords
+from .linking import TIED, Links, linked, one_to_one
 from .repetitions import (
     LARGEST,
     RECORDS,
@@ -32,6 +35,7 @@ Whole = NDArray[np.int64]
 
 
 ALL_AT_ONCE = 2 * TARGETS  # records up to which so many are looked for that they can want the same original one
+CLOSER = 128  # original records of a longer table that are looked at one by one
 
 
 def _informed(tables: Tables, progress: Progress | None) -> Attack:
@@ -41,9 +45,8 @@ def _informed(tables: Tables, progress: Progress | None) -> Attack:
     rng, units, rows = generator(tables), units_of(tables), targets(tables, tables.released.n)
     if tables.n > ALL_AT_ONCE:
         (one,) = _evidence(tables, method, names, False, rng, progress)[:1]
-        return found_with(
-            tables, rows, linked(one.evidence[0], rows, units, rng, near=1).chances, f"{one.how} {LIKELIEST}."
-        )
+        chances, how = _of_many(one.evidence[0], rows, units, rng)
+        return found_with(tables, rows, chances, f"{one.how} {how}.")
     known = _evidence(tables, method, names, True, rng, progress)
     ways = [(one, way) for one in known for way in WAYS]
     rehearsed = [linked(one.evidence[1], rows, units, rng) for one in known]
@@ -52,7 +55,23 @@ def _informed(tables: Tables, progress: Progress | None) -> Attack:
     ]
     best, way = ways[int(np.argmax(shares))]
     links = linked(best.evidence[0], rows, units, rng)
-    return found_with(tables, rows, way(links, units, rows, rng), f"{best.how} {WAYS[way]}{CHOSEN.format(len(ways))}")
+    chosen = (CHOSEN if best.draws else BETTER).format(len(ways))
+    return found_with(tables, rows, way(links, units, rows, rng), f"{best.how} {WAYS[way]}{chosen}")
+
+
+def _of_many(evidence: list[Evidence], rows: Whole, units: Whole, rng: np.random.Generator) -> tuple[Float, str]:
+    """The chance of each record of a long table, and how it was found.
+
+    The originals that are likeliest by their values are told apart by what became of each in repetitions.
+    """
+    of_records = [one for one in evidence if isinstance(one, OfRecords)]
+    links = linked(evidence, rows, units, rng, near=CLOSER if of_records else 1)
+    if not of_records:
+        return links.chances, LIKELIEST
+    total = links.values + sum(one.closer(rows, links.records) for one in of_records)
+    best = total >= total.max(axis=1, keepdims=True) - TIED
+    own = units[links.records] == units[rows][:, None]
+    return (best & own).sum(axis=1) / best.sum(axis=1), CLOSELY.format(links.records.shape[1])
 
 
 def _likeliest(links: Links, units: Whole, rows: Whole, rng: np.random.Generator) -> Float:
@@ -60,8 +79,10 @@ def _likeliest(links: Links, units: Whole, rows: Whole, rng: np.random.Generator
 
 
 LIKELIEST = "Each record with the likeliest"
+CLOSELY = LIKELIEST + ", the {} likeliest by their values told apart by what became of each"
 WAYS = {_likeliest: LIKELIEST, one_to_one: "All records at once, one to one"}
 CHOSEN = ": of {} ways the one that finds more in another release of the intruder's own."
+BETTER = ": of {} ways the one that finds more, as anybody can see who makes the same release."
 
 
 def _evidence(
@@ -99,7 +120,7 @@ def _evidence(
         some = None if len(rows) == original.n else original.take(rows)
         of_protected = {name: versions[name] for name in protected}
         known_all = learnt_by_repeating(method, original, some, of_protected, rng, progress)
-    return [Taught([a + b for a, b in zip(same, one.evidence, strict=True)], one.how) for one in known_all]
+    return [replace(one, evidence=[a + b for a, b in zip(same, one.evidence, strict=True)]) for one in known_all]
 
 
 def _informed_on(engine: Engine, tables: Tables) -> Attack:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,17 @@ from numpy.typing import NDArray
 from ....methods.likelihood import CodeEvidence, Evidence, unchanged
 from ....microdata import CategoricalColumn, Column, Kind, TaxonomicColumn
 
-__all__ = ["Learned", "learned"]
+__all__ = ["Learned", "OfRecords", "learned"]
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
+Cell = NDArray[np.signedinteger[Any]]
 
 CELLS, FINE = 512, 2_048  # intervals of ranks that released and original numbers are told apart by
 CODES = 2_500  # categories of which all pairs are counted
 MOVES = 64  # kinds of moves, in ranks
 PLACES = 8  # parts of the scale that may move differently
-EACH = 10_000  # records up to which each is learnt of by itself
+EACH = 10_000  # records up to which a table says what is learnt of each by itself; of more, when it is asked for
 WIDTHS = (0, 2, 8, 24)  # cells on both sides that a count is shared out among
 DRAWN = (3.0, 30.0, 300.0, 3_000.0, 1e9)  # how many pairs what is known of its kind counts for
 DRAWN_OF_RECORDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -44,6 +46,27 @@ class Learned:
     foreseen: float
 
 
+@dataclass(frozen=True, eq=False)
+class OfRecords(CodeEvidence):
+    """Evidence by the values of records, with what became of each original record in repetitions.
+
+    That is drawn towards what is learnt of its value: shared out among ``width`` cells on both sides, and with as much
+    weight as ``drawn`` pairs have.
+    """
+
+    made: tuple[Cell, ...] = ()
+    width: int = 0
+    drawn: float = 1.0
+
+    def closer(self, rows: Whole, originals: Whole) -> Float:
+        """What that adds to the evidence of some original records, of as many for each of some released ones."""
+        assert self.log is not None
+        there = self.released[rows][:, None]
+        known = np.exp(self.log[there, self.original[originals]])
+        near = _share_near([one[originals] for one in self.made], there, self.width, len(self.log) - 1)
+        return np.asarray(np.log((near + self.drawn * known) / (len(self.made) + self.drawn) / known))
+
+
 def learned(x: Column, releases: Sequence[Column], repeated: Sequence[Column], seen: Column | None = None) -> Learned:
     """What repetitions teach about an attribute. All columns have one numbering of the categories.
 
@@ -56,12 +79,19 @@ def learned(x: Column, releases: Sequence[Column], repeated: Sequence[Column], s
     known = here if seen is None else cells.original(seen)
     made = [cells.released(column) for column in repeated]
     table, foreseen = _best(cells, x, known, there, made)
-    if seen is None and len(made) > 1 and len(x) <= EACH:
-        table, here, foreseen = _of_records(table, foreseen, here, made, WIDTHS if _is_ordered(x) else WIDTHS[:1])
+    counts = None
+    if seen is None and len(made) > 1:
+        widths = WIDTHS if _is_ordered(x) else WIDTHS[:1]
+        counts, foreseen = _how_records_count(foreseen, made, widths, cells.size)
+    if counts is not None and len(x) <= EACH:
+        table, here = _of_records(table, here, made, *counts)
     with np.errstate(divide="ignore"):
         log = np.log(table)
-    evidence = tuple(CodeEvidence(one.astype(np.int32), here.astype(np.int32), log) for one in (there, *others))
-    return Learned(evidence, float(np.log(foreseen).mean()) if len(foreseen) else 0.0)
+    evidence = [CodeEvidence(one.astype(np.int32), here.astype(np.int32), log) for one in (there, *others)]
+    if counts is not None and len(x) > EACH:
+        kept = tuple(one.astype(np.int32) for one in made)
+        evidence = [OfRecords(one.released, one.original, log, kept, *counts) for one in evidence]
+    return Learned(tuple(evidence), float(np.log(foreseen).mean()) if len(foreseen) else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,18 +166,15 @@ def _best(cells: _Cells, x: Column, here: Whole, there: Whole, made: Sequence[Wh
     return _mixed(_smoothed(every, width), alike_all, every.sum(axis=0), share[:, None], drawn), last
 
 
-def _of_records(
-    table: Float, foreseen: Float, here: Whole, made: Sequence[Whole], widths: Sequence[int]
-) -> tuple[Float, Whole, Float]:
-    """The chance of each released cell given each original record, the number of each, and what is foreseen by that.
+def _how_records_count(
+    foreseen: Float, made: Sequence[Whole], widths: Sequence[int], missing: int
+) -> tuple[tuple[int, float] | None, Float]:
+    """The width and the weight with which what became of the record itself foresees the last repetition best.
 
-    What was given, if what became of the record itself in other repetitions does not foresee the last one better than
-    chance would. Records of which the same is known have one number.
+    And the chances that are foreseen with them. None, and what was given, if that is no better than by chance.
     """
     *others, last = made
-    missing = len(table) - 1
-    apart = np.array([np.where((one == missing) == (last == missing), abs(one - last), missing) for one in others])
-    near = {width: _share_near(apart, last, width, missing) for width in widths}
+    near = {width: _share_near(others, last, width, missing) for width in widths}
 
     def better(width: int, drawn: float) -> Float:
         return (near[width] + drawn * foreseen) / (len(others) + drawn)
@@ -156,17 +183,27 @@ def _of_records(
         more = np.log(better(*choice)) - np.log(foreseen)
         return float(more.sum() - 2 * more.std() * len(more) ** 0.5)
 
-    width, drawn = max(((width, drawn) for width in widths for drawn in DRAWN_OF_RECORDS), key=gain)
-    if gain((width, drawn)) <= 0:
-        return table, here, foreseen
+    choice = max(((width, drawn) for width in widths for drawn in DRAWN_OF_RECORDS), key=gain)
+    return (choice, better(*choice)) if gain(choice) > 0 else (None, foreseen)
+
+
+def _of_records(table: Float, here: Whole, made: Sequence[Whole], width: int, drawn: float) -> tuple[Float, Whole]:
+    """The chance of each released cell given each original record, and the number of each.
+
+    Records of which the same is known have one number.
+    """
     histories, first, number = np.unique(np.array([here, *made]), axis=1, return_index=True, return_inverse=True)
     each = _smoothed(_counts(np.arange(len(first)), list(histories[1:]), (len(table), len(first))), width)
-    return (each + drawn * table[:, here[first]]) / (len(made) + drawn), number.ravel(), better(width, drawn)
+    return (each + drawn * table[:, here[first]]) / (len(made) + drawn), number.ravel()
 
 
-def _share_near(apart: Whole, last: Whole, width: int, missing: int) -> Float:
-    """What `_smoothed` counts of other repetitions make of the cell of the last one, for each record."""
-    return (apart <= np.where(last == missing, 0, width)).sum(axis=0) / np.where(last == missing, 1, 2 * width + 1)
+def _share_near(others: Sequence[Cell], cells: Cell, width: int, missing: int) -> Float:
+    """What `_smoothed` counts of other repetitions make of some cells, for each record."""
+    gone = cells == missing
+    near = np.zeros(np.broadcast_shapes(others[0].shape, cells.shape))
+    for one in others:
+        near += np.where(gone, one == missing, (abs(one - cells) <= width) & (one != missing))
+    return near / np.where(gone, 1, 2 * width + 1)
 
 
 def _counts(here: Whole, made: Sequence[Whole], shape: tuple[int, int]) -> Float:

@@ -12,7 +12,7 @@ from ....methods.likelihood import CodeEvidence, Evidence, NumberEvidence
 from ....records import NumberTerm, RecordDistance, TableTerm
 from .attacker import own_pairs
 
-__all__ = ["Likeliest", "Links", "by_distance", "likeliest_of", "linked", "one_to_one"]
+__all__ = ["TIED", "Likeliest", "Links", "by_distance", "likeliest_of", "linked", "one_to_one"]
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -20,7 +20,7 @@ Whole = NDArray[np.int64]
 IMPOSSIBLE = -1e6
 NEAR = 64  # original records that are kept for each released one
 FAR = 60.0  # more than so much less likely than the best makes no difference
-_TIED = 1e-9
+TIED = 1e-9  # evidence that differs by no more is the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def _searched(
     best, ties, mine = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
     likeliest(
         there, here, there_precision, here_precision, offset, there_codes, here_codes, flat, start, size, unequal,
-        whose, units[order], _TIED, values, records, best, ties, mine,
+        whose, units[order], TIED, values, records, best, ties, mine,
     )  # fmt: skip
     return _Searched(
         values,

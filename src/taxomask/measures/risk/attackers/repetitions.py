@@ -54,10 +54,11 @@ def repetitions_of(n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Taught:
-    """The evidence of repetitions about each release, and how it was come by, in words."""
+    """The evidence of repetitions about each release, how it was come by, in words, and whether the method draws."""
 
     evidence: list[list[Evidence]]
     how: str
+    draws: bool = True
 
 
 def learnt_by_repeating(
@@ -75,7 +76,7 @@ def learnt_by_repeating(
     """
     made, found, how = _as_often_as_it_teaches(method, data, some, columns, rng, progress)
     each = {name: one.evidence for name, one in zip(columns, found, strict=True)}
-    taught = [Taught(_of_releases(each.values()), how)]
+    taught = [Taught(_of_releases(each.values()), how, len(made) > 1)]
     names = moving_together(columns, made) if some is None and data.n <= EACH else []
     if names:
         others = _of_releases(one for name, one in each.items() if name not in names)
