@@ -9,7 +9,7 @@ accepted what was found, with a reason; the last does so only under a limit of t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..engines import Engine
 from ..methods import Check
@@ -19,6 +19,7 @@ from ..microdata.frames import Frame
 from .accept import Accepted
 from .computed import numbers_to_combine
 from .disguises import SAMPLE
+from .elsewhere import elsewhere, own_rows, values_of
 from .identifiers import held_in, identifier_of
 from .long_leaks import look_for_leaks
 from .seen import Seen, seen
@@ -170,6 +171,7 @@ def _in_one_piece(
     pairs, left_out = pairs_to_try(same)
     sought_by = [(data, masked, name, same, pairs) for name in which.targets]
     told: list[Told] = engine.map(told_by, sought_by, "looking for twins")
+    told, theirs = _in_other_rows(engine, data, released, which, told) if linked else (told, "")
 
     two = widest_pairs(same)
     people, unit = (data.units, data.unit) if linked else (None, "records")
@@ -178,7 +180,22 @@ def _in_one_piece(
     single = engine.run(singled_out, same, rest, two, alone, people, unit, what="counting who is alone")
     sought = [one.name for one in identifiers if linked or one.letters]
     groups = [one.name for one in identifiers if one.repeats]
-    return _Looked(held, told, single, same, pairs, left_out, sought, groups)
+    return _Looked(held, told, single, same, pairs, left_out, sought, groups, of_twins=theirs)
+
+
+def _in_other_rows(
+    engine: Engine, data: Microdata, released: Frame, which: _Columns, told: list[Told]
+) -> tuple[list[Told], str]:
+    """What stands in other rows of the same person or household, beside what is known, and how it was looked for."""
+    own = own_rows(data)
+    if own is None or not told:
+        return told, ""
+    what, same = "looking for twins", which.same
+    values = engine.map(values_of, [(released, name, own) for name in same], what)
+    columns = list(zip(same, values, strict=True))
+    found = engine.map(elsewhere, [(data, released, name, own, columns) for name in which.targets], what)
+    every = [replace(one, findings=(*one.findings, *more)) for one, more in zip(told, found, strict=True)]
+    return every, f"; and in other rows of the same {own.unit}"
 
 
 def _in_chunks(
@@ -263,12 +280,12 @@ def _how_looked(
     )
     unlooked = f" ({counted(left_out, 'pair')} not looked at)" if left_out else ""
     looked = f"{counted(len(same), 'column')} and {counted(len(pairs), 'pair')}{unlooked}"
-    if pairs and len(same) > 2:
-        looked += ", and the best pair with further columns of few values"
+    also = ["the best pair with further columns of few values"] if pairs and len(same) > 2 else []
     numeric = len(numbers_to_combine(same))
     if numeric > 1:
         of = counted(numeric * (numeric - 1) // 2, "pair")
-        looked += f", and, for numbers, sums, differences, products and quotients of {of}"
+        also.append(f"sums, differences, products and quotients of {of}")
     if len(to_weight(same)) > 2:
-        looked += f" and weighted sums and products of {counted(len(to_weight(same)), 'column')}"
-    return f"looked at {looked}{',' * (', and' in looked)} for {', '.join(targets)}{nearest}"
+        also.append(f"weighted sums and products of {counted(len(to_weight(same)), 'column')}")
+    more = f"; also at {', '.join(also)}" if also else ""
+    return f"looked at {looked} for {', '.join(targets)}{more}{nearest}"

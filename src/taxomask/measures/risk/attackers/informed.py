@@ -55,8 +55,8 @@ def _informed(tables: Tables, progress: Progress | None) -> Attack:
     ]
     best, way = ways[int(np.argmax(shares))]
     links = linked(best.evidence[0], rows, units, rng)
-    chosen = (CHOSEN if best.draws else BETTER).format(len(ways))
-    return found_with(tables, rows, way(links, units, rows, rng), f"{best.how} {WAYS[way]}{chosen}")
+    why = (CHOSEN if best.draws else BETTER).format(len(ways))
+    return found_with(tables, rows, way(links, units, rows, rng), f"{best.how} {WAYS[way]}{why}")
 
 
 def _of_many(evidence: list[Evidence], rows: Whole, units: Whole, rng: np.random.Generator) -> tuple[Float, str]:
