@@ -286,7 +286,10 @@ def test_dates_leave_as_what_they_are_coarsened_to_whatever_the_method_does(coar
 def test_years_can_be_grouped_like_numbers():
     table = pa.table({"x": [dt.date(1980, 3, 1), dt.date(1981, 3, 1), dt.date(1990, 3, 1), dt.date(1990, 4, 1)]})
     released = tm.protect(table, schema(coarsen="year"), tm.Microaggregation(k=2), seed=1).data
-    assert sorted(released["x"].to_pylist()) == ["1980.5", "1980.5", "1990", "1990"]
+    assert sorted(released["x"].to_pylist()) == ["1980", "1980", "1990", "1990"]  # a year is a year
+    finer = schema(coarsen="year", decimals=1)
+    released = tm.protect(table, finer, tm.Microaggregation(k=2), seed=1).data
+    assert sorted(released["x"].to_pylist()) == ["1980.5", "1980.5", "1990", "1990"]  # unless more is asked for
 
 
 @pytest.mark.parametrize(

@@ -53,3 +53,17 @@ def test_only_what_would_be_spelled_otherwise_gets_a_notation(tmp_path: Path) ->
         "age": None, "fixed": "1234.50", "mixed": "1234.5", "coded": "1234.5", "money": "1234.5", "plain": None,
         "large": None,
     }  # fmt: skip
+
+
+def test_new_numbers_beside_open_ends_have_the_decimal_sign_of_the_file(tmp_path: Path) -> None:
+    """They are read as texts, of which the file says nothing by its type."""
+    rows = [f"{60 + 5 * i};{i}" for i in range(6)] + ["90+;7", "90+;8", "88;2,5"]
+    (tmp_path / "a.csv").write_text("\n".join(["age;pay", *rows]) + "\n", encoding="utf-8")
+    columns = [
+        {"name": "age", "role": "quasi_identifier", "kind": "continuous", "open_ends": {"90+": 90}},
+        {"name": "pay", "role": "other"},
+    ]
+    content = {"data": "a.csv", "attributes": columns, "method": {"name": "microaggregation", "k": 3}}
+    tm.run(Plan.from_dict(content, folder=tmp_path), output=str(tmp_path / "b.csv"))
+    ages = open_table(tmp_path / "b.csv", text=True).read()["age"].to_pylist()
+    assert sorted(set(ages)) == ["65", "80", "89,33"]

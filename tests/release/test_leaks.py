@@ -270,8 +270,8 @@ def test_who_stands_alone_by_hand() -> None:
     schema = tm.Schema([FIRST[1], tm.Attribute("a", role="other"), tm.Attribute("b", role="other")])
     (check,) = [one for one in tm.protect(table, schema, METHOD, seed=1).promise if "alone" in one.promise]
     assert check.found == (
-        "alone by what is released as it is (2 columns): 33.3 % of the records; by two columns of it at most 33.3 % "
-        "(a and b), of 1 pair looked at; by that and the protected columns: 33.3 %"
+        "alone by what is released as it is (2 columns): 33.3 % of the records; by the worst two columns of it, a "
+        "and b, 33.3 %, of 1 pair looked at; by that and the protected columns: 33.3 %"
     )
 
 
@@ -280,11 +280,28 @@ def test_one_column_that_sets_as_many_apart_as_any_pair_is_named_alone() -> None
     schema = tm.Schema([FIRST[1], *(tm.Attribute(name, role="other") for name in ("zone", "bill", "b"))])
     (check,) = [one for one in tm.protect(table, schema, METHOD, seed=1).promise if "alone" in one.promise]
     assert check.found.startswith(
-        "alone by what is released as it is (3 columns): 100.0 % of the records; by two columns of it at most 100.0 % "
+        "alone by what is released as it is (3 columns): 100.0 % of the records; by the worst two columns of it, "
     )
     table = table.set_column(2, "bill", [[1, 2, 3, 4, 5, 6]])
     (check,) = [one for one in tm.protect(table, schema, METHOD, seed=1).promise if "alone" in one.promise]
     assert "; by one column of it 100.0 % (bill), and by no pair more, of 3 pairs looked at; " in check.found
+
+
+def test_a_few_of_many_are_not_told_as_none() -> None:
+    table = pa.table({"age": [20 + i % 40 for i in range(4_000)], "a": [7, 9, *[1] * 3_998]})
+    schema = tm.Schema([FIRST[1], tm.Attribute("a", role="other")])
+    (check,) = [one for one in tm.protect(table, schema, METHOD, seed=1).promise if "alone" in one.promise]
+    assert ": fewer than 0.1 % of the records; by one column of it fewer than 0.1 % (a)" in check.found
+
+
+def test_what_was_looked_at_reads_as_a_sentence() -> None:
+    rows = range(60)
+    names = {"a": [i % 3 for i in rows], "b": [i % 4 for i in rows], "c": [i % 5 for i in rows]}
+    table = pa.table({"age": [20 + 7 * i % 40 for i in rows], **names, "pay": [i * 1.5 for i in rows], "tax": [*rows]})
+    schema = tm.Schema([FIRST[1], *(tm.Attribute(name, role="other") for name in table.column_names[1:])])
+    (check,) = [one for one in tm.protect(table, schema, METHOD, seed=1).promise if "found to tell" in one.promise]
+    assert "columns of few values, and, for numbers, sums" in check.found
+    assert ",," not in check.found
 
 
 # --------------------------------------------------------------------------------------- random tables

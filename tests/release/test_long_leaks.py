@@ -144,7 +144,7 @@ def test_what_was_looked_at_is_said(short_chunks: None, monkeypatch: pytest.Monk
     monkeypatch.setattr(long_leaks, "_LEAST_SAMPLE", 200)
     monkeypatch.setattr(long_leaks, "_VALUES", 16)
     found = {one.promise: one.found for one in tm.protect(rows, SCHEMA, tm.Microaggregation(3), seed=1).promise}
-    assert "+ c and × c were looked for in 200 of 500 records" in found[tm.release.leaks.NO_IDENTIFIER]
+    assert "numbers added or multiplied were looked for in 200 of 500 records" in found[tm.release.leaks.NO_IDENTIFIER]
     assert found[tm.release.leaks.NO_TWIN].endswith("looked at 200 of 500 records")
     assert found["who stands alone"].startswith("about, by one of 2 combinations of values: alone by")
 

@@ -79,8 +79,8 @@ def _found(evaluation: Evaluation, done: Mapping[str, Any]) -> str:
     known = f" Nothing changed in {kept}: who knows that may find somebody without any attack." if kept else ""
     if evaluation.attackers[head["attacker"]].share.value < 1 and done["alone"]:
         known += (
-            " That is by the quasi-identifiers. Whoever knows what else is released as it is may find more, as it sets "
-            f"records apart: {done['alone'].partition(';')[0]}."
+            " That is by the quasi-identifiers. Whoever knows what else is released as it is may find more; "
+            f"{done['alone'].partition(';')[0]}."
         )
     learnt = learns_most(evaluation.attackers)
     if learnt is not None:

@@ -193,10 +193,10 @@ def _ranks(evaluation: Evaluation) -> dict[str, Any]:
     }
     return {
         "title": "Ranks that give values away",
-        "about": "r_xz is the rank correlation of original and released values: 1 gives them away, 0 is random order. "
-        "The change in rank is how far records moved in the order of the column; of equal values the mean rank counts, "
-        "and codes are ordered by their marginality.",
-        "header": ["column", "r_xz", "same rank", "mean change", "in random order", *quantiles.values()],
+        "about": "The rank correlation (r_xz) is that of original and released values: 1 gives them away, 0 is random "
+        "order. The change in rank is how far records moved in the order of the column; of equal values the mean rank "
+        "counts, and codes are ordered by their marginality, how far they are from all others.",
+        "header": ["column", "rank correlation", "same rank", "mean change", "in random order", *quantiles.values()],
         "rows": [
             _row(
                 name,

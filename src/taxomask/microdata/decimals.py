@@ -44,7 +44,8 @@ def resolution(frame: Frame, attribute: Attribute, *, exact: bool = False) -> Re
     array = present_values(frame, attribute)
     kind, asked = array.type, attribute.decimals
     exact = asked == "exact" or (exact and asked is None)
-    if attribute.coarser is not None and attribute.coarser.unit == "month":
+    whole = asked is None and not exact  # years and ages are what dates were made coarser to
+    if attribute.coarser is not None and (whole or attribute.coarser.unit == "month"):
         return Resolution(unit=1, decimals=0)
     if is_temporal(kind):
         if isinstance(asked, int):

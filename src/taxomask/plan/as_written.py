@@ -55,7 +55,8 @@ def as_written(plan: Plan, data: str | None = None) -> Plan:
     """The plan with a notation for numbers that are not written as a computer would: 12.50, 1234,50, 007.
 
     Only columns of numbers in text files for which the plan has none, by their first 100,000 rows; those that are not
-    all plain numbers there, apart from what means missing, stay as they are.
+    all plain numbers there, apart from what means missing, stay as they are. Where some are texts with a limit, such as
+    "90+", new numbers have the decimal sign of the file.
     """
     where = data or (plan.data and plan.located(plan.data))
     if not where:
@@ -68,19 +69,21 @@ def as_written(plan: Plan, data: str | None = None) -> Plan:
         if one.kind == Kind.CONTINUOUS and one.role != Role.IDENTIFIER and not one.as_text and one.coarsen is None
         and one.name in source.names
     ]  # fmt: skip
-    if dialect is None or not wanted:
+    if dialect is None:
         return plan
+    with_ends = [one.name for one in plan.attributes.values() if one.open_ends and one.notation is None]
+    found = dict.fromkeys(with_ends if dialect.decimal == "," else (), "1234,5")
     spelled = {one.name: _Spelling() for one in wanted}
     missing = {one.name: [str(value) for value in (*one.missing, "")] for one in wanted}
     rows = 0
-    for batch in open_table(where, text=list(spelled)).batches(columns=list(spelled)):
+    for batch in open_table(where, text=list(spelled)).batches(columns=list(spelled)) if wanted else ():
         for name, spelling in spelled.items():
             if spelling.plain:
                 spelling.seen(_present(batch.column(name), missing[name]), dialect.decimal)
         rows += batch.num_rows
         if rows >= LOOKED_AT or not any(one.plain for one in spelled.values()):
             break
-    found = {name: notation for name, one in spelled.items() if (notation := one.notation(dialect.decimal))}
+    found |= {name: notation for name, one in spelled.items() if (notation := one.notation(dialect.decimal))}
     schema = plan.attributes
     for name, notation in found.items():
         schema = schema.replace(name, notation=notation)

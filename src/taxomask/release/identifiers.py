@@ -343,7 +343,8 @@ def _as_number(one: Identifier, column: Seen) -> str | None:
     hits = None if column.numbers is None else same_number(one.numbers, column.numbers)
     if hits is None:
         return None
-    return f"{column.name} is {one.name} + c or × c in {percent(float(hits.mean()))} of the records"
+    share = percent(float(hits.mean()))
+    return f"{column.name} is {one.name} with the same number added to or multiplied by it in {share} of the records"
 
 
 def _one_to_one(one: Identifier, column: Seen) -> str | None:

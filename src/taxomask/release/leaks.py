@@ -213,7 +213,7 @@ def _in_chunks(
     of_identifiers = of_twins = ""
     if found.sample < data.n:
         some = f"{found.sample:,} of {data.n:,} records"
-        of_identifiers = f"; + c and × c were looked for in {some}"
+        of_identifiers = f"; numbers added or multiplied were looked for in {some}"
         of_twins = f"; looked at {some}"
     if found.thinned:
         of_identifiers += f"; of {', '.join(found.thinned)} only some values were looked for in other rows"

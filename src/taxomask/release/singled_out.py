@@ -49,7 +49,7 @@ class SingledOut:
                 "columns"
             )
         named, looked = " and ".join(self.by), f"{counted(self.pairs, 'pair')} looked at"
-        two = f"; by two columns of it at most {percent(self.pair)} ({named}), of {looked}"
+        two = f"; by the worst two columns of it, {named}, {percent(self.pair)}, of {looked}"
         if len(self.by) == 1:
             two = f"; by one column of it {percent(self.pair)} ({named}), and by no pair more, of {looked}"
         same = f"alone by what is released as it is ({counted(self.columns, 'column')})"

@@ -63,6 +63,9 @@ class LogisticRegression(Regression):
     def conditions(self) -> tuple[str, ...]:
         return (*super().conditions(), self.response)
 
+    def words(self) -> str:
+        return f"The log odds of {super().words()}"
+
     def outcome(self, side: Side) -> Float:
         truth = parse(self.response).on(side)
         return np.where(truth.known, truth.true.astype(float), np.nan)
