@@ -51,6 +51,14 @@ def test_kinds(table: Make, values: list[Any], kind: Kind | None, note: str) -> 
     assert attribute.note == "" or note
 
 
+def test_a_number_of_its_own_is_no_diagnosis_whatever_its_name_says() -> None:
+    table = pa.table({"tumour_no": [f"T-{place:04}" for place in range(30)], "tumour": ["a", "b", "c"] * 10})
+    schema = infer(table)
+    assert schema["tumour_no"].role == "undecided"
+    assert "unique in every row: an identifier?" in schema["tumour_no"].note
+    assert schema["tumour"].role == "confidential"
+
+
 def test_types_that_say_that_they_are_ordered() -> None:
     sizes = ["s", "m", "l"]
     frames = [

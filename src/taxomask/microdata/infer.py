@@ -17,11 +17,13 @@ from .clues import are_numbers, missing_looking, ranges, respelled, uniqueness
 from .distinct import Frequent
 from .frames import Frame
 from .matching import Evidence, find_taxonomy
+from .names import read_name
 from .notation import Notation, find_notation, tidy
 from .open_ends import OpenEnd, counted_as, find_open_ends, open_end
 from .recognition import pairs, recognise
 from .resolution import decimals_of
 from .schema import Schema
+from .words import Part
 
 __all__ = ["LOOKED_AT", "Looked", "drafted", "infer", "with_pairs"]
 
@@ -108,9 +110,12 @@ def _draft_values(name: str, look: Frequent) -> Attribute:
     named = clue.codes and kind == Kind.CONTINUOUS and not {"notation", "open_ends"} & set(options)
     if named and all(float(look.spellings[i]).is_integer() for i in kept):
         kind, notes = Kind.NOMINAL, [*notes, "numbers that name something"]
-    notes += uniqueness(look) if clue.role in (Role.IDENTIFIER, Role.UNDECIDED) else []
+    unique, role = uniqueness(look), clue.role
+    if unique and role == Role.CONFIDENTIAL and Part.NUMBER in read_name(name).parts:  # tumour_no names the tumour
+        role = Role.UNDECIDED
+    notes += unique if role in (Role.IDENTIFIER, Role.UNDECIDED) else []
     missing = ("", *(look.values[i] for i in markers if look.spellings[i]))
-    return Attribute(name, role=clue.role, kind=kind, missing=missing, note=_note(*notes, clue.why), **options)
+    return Attribute(name, role=role, kind=kind, missing=missing, note=_note(*notes, clue.why), **options)
 
 
 def _kind(look: Frequent, kept: list[int]) -> tuple[Kind, dict[str, Any], list[str]]:

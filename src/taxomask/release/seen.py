@@ -115,8 +115,19 @@ def seen(frame: Frame, name: str) -> Seen:
     elif numbers is None or is_text(_array(distinct).type):
         inside = _numbers_inside(distinct)
     words = _words(distinct) if numbers is None else None
+    inside += [_in_order(distinct)] if numbers is None else []
     forms = _forms(frame, name, distinct, measured)
     return Seen(name, codes, numbers, measured, tuple(inside), forms, words, gaps, days)
+
+
+def _in_order(distinct: Distinct) -> NDArray[np.float64]:
+    """Where the value of each record stands in the order of the texts: some begin with when they were made."""
+    import pyarrow.compute as pc
+
+    codes, texts, _ = texts_in(distinct)
+    places = np.full(len(texts) + 1, np.nan)
+    places[pc.sort_indices(texts).to_numpy()] = np.arange(len(texts))
+    return places[codes]
 
 
 def _days(distinct: Distinct) -> NDArray[np.float64] | None:

@@ -14,6 +14,7 @@ from ..microdata.alike import alike
 from .computed import LEAST, computed
 from .dummies import together, written_apart
 from .groups import LIKELY, grown, most_told
+from .neighbours import alike_in_both, pairs_of_numbers, running_totals
 from .seen import Seen, seen
 from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
 from .weighted import weighted, within_groups
@@ -22,6 +23,7 @@ from .words import telling_words
 __all__ = ["Finding", "Told", "counted", "pairs_to_try", "percent", "told_by"]
 
 MOST_PAIRS = 200  # of columns
+_TO_COMPUTE = (computed, weighted, within_groups, running_totals)
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +96,9 @@ def told_by(
     for group in groups:
         look(group, together([columns[place] for place in group]))
     named += _by_computing(target, columns, guilty)
-    findings = tuple(finding for _, (finding, _) in named if finding is not None)
+    named += _by_neighbours(target, columns, guilty, views, some)
+    first = {finding.columns: finding for _, (finding, _) in reversed(named) if finding is not None}
+    findings = tuple(reversed(first.values()))
     most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
     return Told(findings, most, listing_of(by))
 
@@ -139,7 +143,7 @@ def _by_computing(
     if target.numbers is None or not columns:
         return
     known: list[set[int]] = []
-    for one in chain(*(way(columns, guilty, target.numbers) for way in (computed, weighted, within_groups))):
+    for one in chain(*(way(columns, guilty, target.numbers) for way in _TO_COMPUTE)):
         if any(places.issubset(one.places) for places in known):
             continue
         names = tuple(columns[place].name for place in one.places)
@@ -151,6 +155,23 @@ def _by_computing(
                 found = Finding(names, target.name, found.words.replace(listing_of(names), one.words, 1))
         if found is not None:
             known.append(set(one.places))
+            yield names, (found, 1.0)
+
+
+def _by_neighbours(
+    target: _Target, columns: Sequence[Seen], guilty: set[int], views: Sequence[View], some: NDArray[np.int64]
+) -> Iterator[tuple[tuple[str, ...], tuple[Finding | None, float]]]:
+    """What two numbers that hardly repeat tell together: a plain value, or a number as closely as by computing."""
+    for a, b in pairs_of_numbers(columns, guilty):
+        names = columns[a].name, columns[b].name
+        first, second = (columns[place].amounts for place in (a, b))
+        assert first is not None
+        assert second is not None
+        if most_told(alike_in_both(first[some], second[some]), views) < LIKELY:
+            continue
+        cells, least = alike_in_both(first, second), ENOUGH if target.numbers is None else LEAST
+        found, _ = _found(target, names, [cells], least)
+        if found is not None:
             yield names, (found, 1.0)
 
 

@@ -18,6 +18,7 @@ import taxomask as tm
 from methods.conftest import SCHEMA, tables
 from taxomask.evaluation import Known, summary
 from taxomask.measures.risk.attackers import informed, linking, repetitions
+from taxomask.measures.risk.attackers import learned as learning
 from taxomask.measures.risk.attackers.jointly import learned_jointly, moving_together
 from taxomask.measures.risk.attackers.learned import learned
 from taxomask.measures.risk.attackers.membership import share_told_apart
@@ -290,6 +291,38 @@ def test_correlated_noise_is_found_behind_another_step(method: Method) -> None:
     assert found.informed.share.value > 1.5 * found.nearest.share.value
     assert "The numbers of a record are taken together." in found.informed.how
     assert "of 4 ways" in found.informed.how
+
+
+def test_records_of_a_longer_table_are_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What their values tell and what became of each is together what a table of both tells of a shorter one."""
+    rng = np.random.default_rng(1)
+    data = numbers(np.repeat([[1.0], [2.0], [np.nan], [4.0]], 25, axis=0))
+    x, kind = data.columns["c0"], rng.integers(1, 5, 100).astype(float)
+    made = [x.with_values(np.where(rng.random(100) < 0.9, kind, x.numbers())) for _ in range(30)]
+    (short,) = learned(x, made[:1], made[1:]).evidence
+    monkeypatch.setattr(learning, "EACH", 99)
+    (long,) = learned(x, made[:1], made[1:]).evidence
+    assert isinstance(short, CodeEvidence)
+    assert isinstance(long, learning.OfRecords)
+    assert short.log is not None
+    assert long.log is not None
+    rows = np.arange(100)
+    every = np.tile(rows, (100, 1))
+    together = long.log[long.released[:, None], long.original] + long.closer(rows, every)
+    np.testing.assert_allclose(together, short.log[short.released[:, None], short.original], atol=1e-9)
+
+
+def test_of_a_longer_table_the_finding_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, schema = census(3, 120)
+    release = tm.protect(table, schema, tm.RankSwapping(p=10, algorithm=3), seed=3)
+    monkeypatch.setattr(informed, "ALL_AT_ONCE", 100)
+    monkeypatch.setattr(learning, "EACH", 100)
+    monkeypatch.setattr(informed, "NEAR", 20)
+    found = release.evaluate(attackers=["informed"]).attackers.informed
+    assert (
+        "Each record with the likeliest, the 20 likeliest by their values told apart by what became of each"
+        in found.how
+    )
 
 
 def test_a_method_that_draws_nothing_is_repeated_once() -> None:
