@@ -15,7 +15,7 @@ from release.planted import clean, with_leak
 from taxomask.engines import Engine, Files, Memory, Scratch, Threads, read_coded
 from taxomask.microdata.distinct import Distinct
 from taxomask.microdata.frames import Frame
-from taxomask.release import long_alone, long_leaks, protect_on
+from taxomask.release import long_alone, long_chunks, long_leaks, protect_on
 from taxomask.release.leaks import Terms
 from taxomask.release.values import Kept, numbers_of, text_numbers
 
@@ -95,7 +95,7 @@ RESTS = {
     "nothing": (RNG.integers(0, 60, N).tolist(), None),
     "a few in texts": (FEW_HITS, "patient stands in rest in 1.2 % of the records"),
     "in another row": ([NAMES[(place * 7 + 3) % N].upper() for place in range(N)], "of the values of name stand in"),
-    "+ c": ((IDS + 7).tolist(), "rest is patient + c"),
+    "+ c": ((IDS + 7).tolist(), "rest is patient with the same number added"),
     "one to one": ([f"{(one * 7919) % 100_003:x}zz" for one in IDS.tolist()], "rest goes one to one with patient"),
     "the age": ([f"about {age}" for age in np.random.default_rng(6).integers(18, 95, N).tolist()], "rest tells age"),
 }
@@ -142,7 +142,7 @@ def test_what_was_looked_at_is_said(short_chunks: None, monkeypatch: pytest.Monk
     whole = tm.protect(rows, SCHEMA, tm.Microaggregation(3), seed=1)
     assert not any("of 500 records" in one.found for one in whole.promise[:-1])
     monkeypatch.setattr(long_leaks, "_LEAST_SAMPLE", 200)
-    monkeypatch.setattr(long_leaks, "_VALUES", 16)
+    monkeypatch.setattr(long_chunks, "_VALUES", 16)
     found = {one.promise: one.found for one in tm.protect(rows, SCHEMA, tm.Microaggregation(3), seed=1).promise}
     assert "numbers added or multiplied were looked for in 200 of 500 records" in found[tm.release.leaks.NO_IDENTIFIER]
     assert found[tm.release.leaks.NO_TWIN].endswith("looked at 200 of 500 records")

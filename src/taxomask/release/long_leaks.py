@@ -9,7 +9,7 @@ these. What was looked at is said.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -30,8 +30,6 @@ from .identifiers import (
     LEAST,
     MANY,
     NEARLY,
-    InRow,
-    Spelled,
     beyond_chance,
     given_out,
     goes_with,
@@ -42,20 +40,17 @@ from .identifiers import (
     stand_in,
 )
 from .long_alone import alone_of_people, keys_of
-from .seen import Seen, distinct_in, seen, value_numbers
+from .long_chunks import Looked, Wanted, by_chance, had_before, known_in, look
+from .seen import Seen, seen
 from .singled_out import SingledOut, widest_pairs
 from .split import Part, split_among
 from .twins import Finding, Told, pairs_to_try, told_by
-from .values import Kept, joined, text_numbers
+from .values import Kept
 
 __all__ = ["LongLeaks", "look_for_leaks"]
 
 _LEAST_SAMPLE = 4096  # records, at least
-_VALUES = 1 << 20  # of a column that are compared with those of an identifier, all of them up to here
-_SHORT = 3  # letters of a value that may stand anywhere
 _WHAT = "looking for leaks"
-
-Key = Hashable
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,41 +72,13 @@ class LongLeaks:
 class _InSample:
     """What a sample of the records tells."""
 
-    columns: tuple[Seen, ...]
+    untouched: tuple[Seen, ...]
     letters: Mapping[str, bool]
     found: Mapping[tuple[str, str], str]
     parts: Sequence[Part]
     told: tuple[Told, ...]
     pairs: list[tuple[int, int]]
     left_out: int
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What chunks are searched for."""
-
-    names: tuple[str, ...]
-    same: tuple[str, ...]
-    pairs: tuple[tuple[str, str], ...]
-    letters: Mapping[str, bool]
-    share: float
-    alone: bool
-
-
-@dataclass(frozen=True, eq=False)
-class _Looked:
-    """What was found in some chunks: rows in which an identifier stands, rows that have one, and values."""
-
-    hits: Mapping[tuple[str, str], int]
-    present: Mapping[str, int]
-    kept: Mapping[Key, Kept]
-
-    def with_(self, other: _Looked) -> _Looked:
-        return _Looked(
-            {key: hits + other.hits[key] for key, hits in self.hits.items()},
-            {key: count + other.present[key] for key, count in self.present.items()},
-            {key: _thin(kept.with_(other.kept[key]), key) for key, kept in self.kept.items()},
-        )
 
 
 def look_for_leaks(
@@ -138,6 +105,73 @@ def look_for_leaks(
     exact
         Whether it must be known for sure how many records are alone by what is released as it is.
     """
+    sample, size = _sampled(engine, data, released, masked, names, same, targets)
+    two = [(same[a], same[b]) for a, b in widest_pairs(sample.untouched)]
+    wanted = Wanted(tuple(names), tuple(same), tuple(two), sample.letters, min(1.0, size / data.n), data.units is None)
+    parts = [(data.part(start, stop, []), released.part(start, stop)) for start, stop in engine.parts(data.n)]
+    looked = reduce(Looked.with_, engine.map(look, [(*part, wanted) for part in parts], _WHAT))
+    repeats = [name for name in sample.letters if MANY * looked.kept["id", name].size <= looked.present[name]]
+    asked = [(name, of) for name in names for of in sample.letters if name in same or of not in repeats]
+    words = _beyond_chance(engine, parts, asked, looked, sample.letters)
+    for key in asked:
+        words[key] = words.get(key) or sample.found.get(key)
+    thinned = _anywhere(engine, parts, asked, words, looked, sample.letters)
+    by_name = {one.name: one for one in sample.untouched}
+    for name, of in asked:
+        if name in by_name:
+            words[name, of] = words.get((name, of)) or _one_to_one(name, of, looked, by_name[name])
+    held = [Finding((name,), of, found) for (name, of), found in words.items() if found is not None]
+    held += split_among(part for part in sample.parts if words.get((part.column, part.of)) is None)
+    frames = [released for _, released in parts]
+    if data.units is not None:
+        single = alone_of_people(engine, data.units, data.unit, frames, (names, same, two), exact=exact)
+    else:
+        single = _singled_out(engine, frames, looked, wanted, data.n, exact=exact)
+    return LongLeaks(
+        tuple(held),
+        sample.told,
+        single,
+        sample.untouched,
+        sample.pairs,
+        sample.left_out,
+        tuple(repeats),
+        size,
+        tuple(thinned),
+    )
+
+
+def _beyond_chance(
+    engine: Engine,
+    parts: Sequence[tuple[Microdata, Frame]],
+    asked: Sequence[tuple[str, str]],
+    looked: Looked,
+    letters: Mapping[str, bool],
+) -> dict[tuple[str, str], str | None]:
+    """What is said of columns in whose rows identifiers stand, if they do so more often than by chance."""
+    hits = [key for key in asked if looked.hits[key] > LEAST and looked.kept["column", key[0]].size > LEAST]
+    if not hits:
+        return {}
+    chance = engine.map(by_chance, [(*part, hits, letters) for part in parts], "looking for identifiers")
+    moved = np.sum(chance, axis=0).tolist()
+    n = sum(released.n for _, released in parts)
+    return {
+        key: beyond_chance(key[1], key[0], looked.hits[key], some, n) for key, some in zip(hits, moved, strict=True)
+    }
+
+
+# --------------------------------------------------------------------------------------- a sample of the records
+
+
+def _sampled(
+    engine: Engine,
+    data: Microdata,
+    released: Frame,
+    masked: Microdata,
+    names: Sequence[str],
+    same: Sequence[str],
+    targets: Sequence[str],
+) -> tuple[_InSample, int]:
+    """What a sample of the records tells, drawn at equal distances, and how many these are."""
     n, identifiers = data.n, data.schema.identifiers
     size = min(n, max(engine.chunk // 4, _LEAST_SAMPLE))
     rows = np.arange(size, dtype=np.int64) * n // size
@@ -152,53 +186,8 @@ def look_for_leaks(
         for one, some in ((data, before), (masked, after))
     )
     some = _rows_of(engine, released, names, rows)
-    sample: _InSample = engine.run(
-        _in_sample, original, some, method, tuple(names), tuple(same), tuple(targets), n, what="looking for twins"
-    )
-    by_name = {one.name: one for one in sample.columns}
-    untouched = tuple(by_name[name] for name in same)
-    two = [(same[a], same[b]) for a, b in widest_pairs(untouched)]
-    share = min(1.0, size / n)
-    wanted = _Wanted(tuple(names), tuple(same), tuple(two), sample.letters, share, data.units is None)
-    parts = [(data.part(start, stop, []), released.part(start, stop)) for start, stop in engine.parts(n)]
-    looked = reduce(_Looked.with_, engine.map(_look, [(*part, wanted) for part in parts], _WHAT))
-
-    repeats = [name for name in identifiers if MANY * looked.kept["id", name].size <= looked.present[name]]
-    asked = [(name, of) for name in names for of in identifiers if name in same or of not in repeats]
-    hits = [key for key in asked if looked.hits[key] > LEAST and looked.kept["column", key[0]].size > LEAST]
-    words: dict[tuple[str, str], str | None] = {}
-    if hits:
-        chance = engine.map(_by_chance, [(*part, hits, sample.letters) for part in parts], "looking for identifiers")
-        for place, key in enumerate(hits):
-            moved = np.sum([one[place] for one in chance], axis=0).tolist()
-            words[key] = beyond_chance(key[1], key[0], looked.hits[key], moved, n)
-    for key in asked:
-        words[key] = words.get(key) or sample.found.get(key)
-    thinned = _anywhere(engine, parts, asked, words, looked, sample.letters)
-    for key in asked:
-        if key[0] in same:
-            words[key] = words.get(key) or _one_to_one(*key, looked, by_name[key[0]], size)
-    held = [Finding((key[0],), key[1], found) for key, found in words.items() if found is not None]
-    held += split_among(part for part in sample.parts if words.get((part.column, part.of)) is None)
-    frames, columns = [released for _, released in parts], (names, same, two)
-    if data.units is not None:
-        single = alone_of_people(engine, data.units, data.unit, frames, columns, exact=exact)
-    else:
-        single = _singled_out(engine, frames, looked, wanted, n, exact=exact)
-    return LongLeaks(
-        tuple(held),
-        sample.told,
-        single,
-        untouched,
-        sample.pairs,
-        sample.left_out,
-        tuple(repeats),
-        size,
-        tuple(thinned),
-    )
-
-
-# --------------------------------------------------------------------------------------- a sample of the records
+    asked = (tuple(names), tuple(same), tuple(targets))
+    return engine.run(_in_sample, original, some, method, *asked, n, what="looking for twins"), size
 
 
 def _rows_of(engine: Engine, frame: Frame, names: Sequence[str], rows: NDArray[np.int64]) -> Frame:
@@ -235,106 +224,24 @@ def _in_sample(
     targets: Sequence[str],
     n: int,
 ) -> _InSample:
-    columns = tuple(seen(released, name) for name in names)
+    columns = {name: seen(released, name) for name in names}
     identifiers = [identifier_of(data, name) for name in data.schema.identifiers]
     found: dict[tuple[str, str], str] = {}
     parts: list[Part] = []
-    for column in columns:
+    for column in columns.values():
         hidden, some = in_disguise(identifiers, released, column, column.name in same)
         found |= {(column.name, of): words for of, words in hidden.items()}
         parts += some
-    untouched = [column for column in columns if column.name in same]
+    untouched = tuple(columns[name] for name in same)
     pairs, left_out = pairs_to_try(untouched, n)
     told = tuple(told_by(data, masked, name, untouched, pairs) for name in targets)
-    return _InSample(columns, {one.name: one.letters for one in identifiers}, found, parts, told, pairs, left_out)
+    return _InSample(untouched, {one.name: one.letters for one in identifiers}, found, parts, told, pairs, left_out)
 
 
-# --------------------------------------------------------------------------------------- every chunk
+# --------------------------------------------------------------------------------------- every record
 
 
-def _look(part: Microdata, released: Frame, wanted: _Wanted) -> _Looked:
-    """What one chunk tells of identifiers in other columns, of values that repeat, and of who is alone."""
-    hits: dict[tuple[str, str], int] = {}
-    kept: dict[Key, Kept] = {}
-    identifiers, there = {}, {}
-    for name, distinct, rows in _identifiers(part, wanted.letters):
-        numbers = value_numbers(distinct)
-        there[name] = (numbers if rows is None else numbers[rows]) > 0
-        kept["id", name] = Kept.of((numbers if rows is None else numbers[rows])[there[name]], wanted.share)
-        identifiers[name] = _table(distinct, rows)
-    together = whole = np.zeros(released.n, dtype=np.uint64)
-    paired = {name for pair in wanted.pairs for name in pair}
-    by_name = {}
-    for name in (*wanted.same, *(one for one in wanted.names if one not in wanted.same)):
-        distinct = distinct_in(released, name)
-        numbers = value_numbers(distinct)
-        cells = Spelled.from_distinct(distinct) if identifiers else None
-        kept["column", name] = Kept.of(numbers[numbers > 0], wanted.share)
-        for of, spelled in identifiers.items():
-            assert cells is not None
-            hits[name, of] = InRow.of(spelled, wanted.letters[of], cells).hits(0)
-            if name in wanted.same:
-                kept["both", name, of] = Kept.of(numbers[there[of] & (numbers > 0)], wanted.share)
-        if cells is not None and any(wanted.letters.values()):
-            kept["whole", name] = Kept.of(_long_ones(cells), 1.0)
-        if name in wanted.same:
-            together = joined(together, numbers)
-        whole = joined(whole, numbers)
-        if name in paired:
-            by_name[name] = numbers
-    if wanted.alone:
-        kept["same",] = Kept.of(together, wanted.share)
-        kept["all",] = Kept.of(whole, wanted.share)
-        kept |= {("pair", a, b): Kept.of(joined(by_name[a], by_name[b]), wanted.share) for a, b in wanted.pairs}
-    return _Looked(hits, {name: int(some.sum()) for name, some in there.items()}, kept)
-
-
-def _identifiers(part: Microdata, names: Mapping[str, bool]) -> Any:
-    """The distinct values of each identifier in some records, and the rows of these records."""
-    frame, rows = _origin(part)
-    return [(name, distinct_in(frame, name), rows) for name in names]
-
-
-def _origin(part: Microdata) -> tuple[Frame, NDArray[np.int64] | None]:
-    """The part of the original table that holds some records, and their rows in it, if there are others, too."""
-    rows = part.rows
-    if not len(rows) or not (np.diff(rows) > 0).all():
-        return part.frame, rows
-    first, last = int(rows[0]), int(rows[-1])
-    return part.frame.part(first, last + 1), None if last - first + 1 == len(rows) else rows - first
-
-
-def _table(distinct: Any, rows: NDArray[np.int64] | None) -> Any:
-    import pyarrow as pa
-
-    return pa.table(Spelled.from_distinct(distinct).at(rows))
-
-
-def _long_ones(cells: Spelled) -> NDArray[np.uint64]:
-    """The numbers of the letters and digits of values that are not short."""
-    import pyarrow.compute as pc
-
-    whole = cells.whole.take(np.unique(cells.codes[cells.codes >= 0]))
-    return text_numbers(whole.filter(pc.greater(pc.utf8_length(whole), _SHORT).fill_null(False)))
-
-
-def _by_chance(
-    part: Microdata, released: Frame, asked: Sequence[tuple[str, str]], letters: Mapping[str, bool]
-) -> list[list[int]]:
-    """In how many rows of a chunk identifiers stand if these are moved; for each column and identifier."""
-    known = {name: _table(distinct, rows) for name, distinct, rows in _identifiers(part, letters)}
-    cells = {name: Spelled.of(released, name) for name in dict(asked)}
-    return [InRow.of(known[of], letters[of], cells[name]).by_chance() for name, of in asked]
-
-
-def _thin(kept: Kept, key: Key) -> Kept:
-    """Values that are compared with those of an identifier: if they become too many, a share of them."""
-    while isinstance(key, tuple) and key[0] == "whole" and len(kept.values) > _VALUES:
-        kept = kept.thinned(kept.share / 2)
-    return kept
-
-
-def _one_to_one(name: str, of: str, looked: _Looked, column: Seen, sample: int) -> str | None:
+def _one_to_one(name: str, of: str, looked: Looked, column: Seen) -> str | None:
     """Whether a column differs in almost every record, as the identifier does, and is no measurement."""
     ids, both = looked.kept["id", of], looked.kept["both", name, of]
     if not (ids.size > FEW and ids.size >= NEARLY * looked.present[of]) or column.measured:
@@ -359,7 +266,7 @@ def _anywhere(
     parts: Sequence[tuple[Microdata, Frame]],
     asked: Sequence[tuple[str, str]],
     words: dict[tuple[str, str], str | None],
-    looked: _Looked,
+    looked: Looked,
     letters: Mapping[str, bool],
 ) -> list[str]:
     """Look for values of identifiers with letters in any row; the columns of which only some values were compared."""
@@ -371,7 +278,7 @@ def _anywhere(
     open_ = [key for key in keys if words.get(key) is None]
     some_letters, share = {of: letters[of] for _, of in open_}, looked.kept["id", keys[0][1]].share
     items = [(part, some_letters, values, open_, share) for part, _ in parts]
-    found = engine.map(_known, items, "looking for identifiers")
+    found = engine.map(known_in, items, "looking for identifiers")
     every = {of: reduce(Kept.with_, [one[0][of] for one in found]).size for _, of in open_}
     there = {key: _union([one[1][place] for one in found]) for place, key in enumerate(open_)}
     left = []
@@ -383,37 +290,11 @@ def _anywhere(
             left.append(key)
     if left:
         items_ = [(part, [(key[0], there[key]) for key in left]) for part, _ in parts]
-        before = engine.map(_before, items_, "looking for identifiers")
+        before = engine.map(had_before, items_, "looking for identifiers")
         for place, key in enumerate(left):
             new = len(there[key]) - len(_union([one[place] for one in before]))
             words[key] = new_in(key[1], key[0], new) if new else None
     return thinned
-
-
-def _known(
-    part: Microdata,
-    letters: Mapping[str, bool],
-    values: Mapping[str, Kept],
-    asked: Sequence[tuple[str, str]],
-    share: float,
-) -> tuple[dict[str, Kept], list[NDArray[np.uint64]]]:
-    """The values of identifiers in a chunk, and those of them that are among the values of each column."""
-    numbers = {}
-    for name, distinct, rows in _identifiers(part, letters):
-        cells = Spelled.from_distinct(distinct)
-        used = cells if rows is None else replace(cells, codes=cells.codes[rows])
-        numbers[name] = np.unique(_long_ones(used))
-    every = {name: Kept.of(some, share) for name, some in numbers.items()}
-    return every, [np.intersect1d(numbers[of], values[name].values) for name, of in asked]
-
-
-def _before(part: Microdata, asked: Sequence[tuple[str, NDArray[np.uint64]]]) -> list[NDArray[np.uint64]]:
-    """Which of some values columns had in a chunk before."""
-    frame, _ = _origin(part)
-    return [
-        np.intersect1d(_long_ones(Spelled.of(frame, name)), some) if name in frame.names else some[:0]
-        for name, some in asked
-    ]
 
 
 def _union(some: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
@@ -426,8 +307,8 @@ def _union(some: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
 def _singled_out(
     engine: Engine,
     parts: Sequence[Frame],
-    looked: _Looked,
-    wanted: _Wanted,
+    looked: Looked,
+    wanted: Wanted,
     n: int,
     *,
     exact: bool,
