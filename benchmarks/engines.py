@@ -5,12 +5,16 @@ memory are those of all processes together.
 
 python benchmarks/engines.py methods [5,000,000]     every method: local against Dask with 1, 2 and 4 workers
 python benchmarks/engines.py growth [5,000,000 50,000,000]   microaggregation in blocks, shuffling, swapping
-python benchmarks/engines.py long [10,000,000 30,000,000] [shuffling …]   two workers of 1.5 GB; memory and disk
+python benchmarks/engines.py long [10,000,000 30,000,000] [shuffling …] [report] [local]   two workers of 1.5 GB; memory
+    and disk. With a report of all measures; on two threads instead of workers
+python benchmarks/engines.py against OLD/src [5,000,000]   older code beside this, in turn: CPU time of local and memory
 python benchmarks/engines.py capacity [1,000,000 5,000,000]  microaggregation by rows, columns and k, on local
 python benchmarks/engines.py measures [1,000,000]    every measure: memory against local and Dask, the same numbers
 python benchmarks/engines.py steps noise [2,000,000 4,000,000 8,000,000]   what each step of a method holds, by records
 python benchmarks/engines.py report [2,200,000]      what each step of all measures of a release holds, on one thread
 python benchmarks/engines.py kills [20 500,000]      workers killed at random, also while they start: runs, records
+
+The tables of `long` are kept in the folder TABLES, if the environment names one, and used again.
 """
 
 from __future__ import annotations
@@ -131,13 +135,21 @@ class Run:
 
 
 def protect(
-    data: Path, method: str, engine: str, *, times: int = 1, kill: random.Random | None = None, limit: float = 0
+    data: Path,
+    method: str,
+    engine: str,
+    *,
+    times: int = 1,
+    kill: random.Random | None = None,
+    limit: float = 0,
+    report: bool = False,
 ) -> Run:
     """Run the command, and watch it; with a limit of the memory of all workers of Dask together, in GB."""
     out = Path(tempfile.mkdtemp(dir=data.parent))
     plan = out / "plan.yaml"
     plan.write_text(f"method: {method}\n{attributes(times)}")
     command = [sys.executable, "-m", "taxomask", "protect", "--plan", str(plan), f"{data}/", "-o", f"{out}/release/"]
+    command += ["--report", f"{out}/report.html"] if report else []
     run = watched([*command, "--outside", "--practice", "--seed", "1", "--quiet", *engine.split()], kill, out, limit)
     digest = hashlib.sha256()
     for file in sorted((out / "release").glob("*")):
@@ -287,22 +299,41 @@ def growth(data: Path, sizes: list[int]) -> None:
         shutil.rmtree(data)
 
 
-def long(data: Path, names: list[str], sizes: list[int]) -> None:
+def long(data: Path, names: list[str], sizes: list[int], *, report: bool = False, local: bool = False) -> None:
     compile_kernels(data.with_name("small"), names)
+    engine, called = ("local", "local, 2 threads") if local else ("dask", "dask, 2 workers of 1.5 GB")
+    called += ", report" if report else ""
+    kept = os.environ.get("TABLES")
     for n in sizes:
-        write(data, n)
+        data = Path(kept) / str(n) if kept else data
+        if not data.exists():
+            write(data, n)
         for name in names:
-            run = protect(data, METHODS[name], "--engine dask --workers 2", limit=3)
-            show(
-                f"{name} {n:,}", "dask, 2 workers of 1.5 GB", run, f"{1e6 * run.cpu / n:.2f} CPU s per million records"
-            )
+            run = protect(data, METHODS[name], f"--engine {engine} --workers 2", limit=0 if local else 3, report=report)
+            show(f"{name} {n:,}", called, run, f"{1e6 * run.cpu / n:.2f} CPU s per million records")
             bytes_each = np.array(run.scratch) * 1e9 / (9 * n)
             print(
                 f"    command and scheduler {run.driver:.2f} GB; scratch for each record and column: "
                 f"{bytes_each.max():.1f} bytes at most, {np.median(bytes_each):.1f} half of the time or less",
                 flush=True,
             )
-        shutil.rmtree(data)
+        if not kept:
+            shutil.rmtree(data)
+
+
+def against(data: Path, old: str, n: int) -> None:
+    """The same command of older code and of this one, in turn, the best of three."""
+    write(data, n)
+    ours = os.environ.get("PYTHONPATH", "")
+    for engine in ("--engine local", "--engine memory"):
+        for name in LONG[:2]:
+            best: dict[str, float] = {}
+            for _ in range(4):  # the first, which may compile kernels, counts as the others do: it is never the best
+                for source in (old, ours):
+                    os.environ["PYTHONPATH"] = source
+                    best[source] = min(best.get(source, np.inf), protect(data, METHODS[name], engine).cpu)
+            ratio = best[ours] / best[old]
+            print(f"{name:20} {engine:16} {best[old]:6.1f} s, now {best[ours]:6.1f} s: {ratio:.2f} ×", flush=True)
 
 
 def capacity(data: Path, sizes: list[int]) -> None:
@@ -432,7 +463,8 @@ if __name__ == "__main__":
         sys.exit()
     chosen = numbers.pop(0) if what == "steps" and numbers else "noise"
     names = [one for one in numbers if one in METHODS]
-    given = [int(number.replace(",", "")) for number in numbers if number not in METHODS]
+    counts = [one for one in numbers if one.replace(",", "").isdigit()]
+    given, options = [int(one.replace(",", "")) for one in counts], [one for one in numbers if one not in counts]
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         place = Path(folder) / "table"
         if what == "methods":
@@ -440,7 +472,10 @@ if __name__ == "__main__":
         elif what == "growth":
             growth(place, given or [5_000_000, 50_000_000])
         elif what == "long":
-            long(place, names or list(LONG), given or [10_000_000, 30_000_000])
+            how = {one: one in options for one in ("report", "local")}
+            long(place, names or list(LONG), given or [10_000_000, 30_000_000], **how)
+        elif what == "against":
+            against(place, options[0], *(given or [5_000_000]))
         elif what == "capacity":
             capacity(place, given or [1_000_000, 5_000_000])
         elif what == "steps":

@@ -27,7 +27,7 @@ from taxomask.microdata.files import Extra, open_table, read_table
 from taxomask.microdata.frames import Frame
 from taxomask.partition import blocks
 from taxomask.release import checks, protect_on, written
-from taxomask.release.released import orders_on, row_order
+from taxomask.release.released import Released, orders_on, restored_on, row_order
 from taxomask.release.residue import residue_check
 
 CHUNK = 50  # of 240 rows, 237 of which are records
@@ -155,6 +155,28 @@ def test_the_order_of_rows_is_drawn_in_chunks_on_every_engine(local: Threads, tm
             assert orders.places is not None
             assert orders.order.tolist() == expected.tolist()
             assert orders.places[orders.order].tolist() == list(range(237))
+
+
+def named(values: list[Any], name: str) -> tuple[None, pa.Table]:
+    return None, pa.table({name: values})
+
+
+def test_a_part_of_what_was_read_back_names_the_pieces_of_its_own_rows(local: Threads, tmp_path: Path) -> None:
+    """Or messages, and the time to open what they name, would grow with the square of the length of the table."""
+    table = pa.table({"a": np.arange(237), "b": [f"{row % 5}" for row in range(237)]})
+    with Scratch.temporary(tmp_path / "taxomask", large=1) as scratch:
+        engine = Files(local, scratch)
+        orders = orders_on(engine, "draws", 237)
+        columns = {}
+        for name in table.column_names:
+            items = [(table[name][start:stop].to_pylist(), name) for start, stop in engine.parts(237)]
+            columns[name] = Released(None, engine.rearrange(named, items, orders.places, "moving")[1])
+        frame = restored_on(engine, columns, orders, 237)
+        assert frame.arrow("b").to_pylist() == table["b"].to_pylist()
+        part = frame.part(60, 130).part(30, 50)  # rows 90 to 110: of two chunks of five
+        assert part.arrow("a").to_pylist() == list(range(90, 110))
+        one, whole = scratch.pack([part, frame], "given")
+        assert [message.count(b".arrow") for message in (one, whole)] == [2 * 2, 2 * 5]
 
 
 def test_rows_of_any_type_go_to_their_places(local: Threads, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from hypothesis.extra import numpy as arrays
 import taxomask as tm
 from taxomask._support.temporary import temporary_name
 from taxomask.engines import Scratch
+from taxomask.engines import scratch as scratch_files
 from taxomask.errors import EngineError
 from taxomask.microdata import Microdata
 
@@ -125,6 +126,19 @@ def test_a_worker_forgets_nothing_of_others(scratch: Scratch) -> None:
     assert worker.unpack(message)[-1] == 99
     gc.collect()
     assert files(scratch) == ["a"]
+
+
+def test_a_worker_does_not_remember_files_that_are_gone_for_ever(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch_files, "_MANY", 10)
+    worker = elsewhere(scratch)
+    for place in range(200):
+        (message,) = scratch.pack([np.arange(9_000)], f"gone-{place}")
+        assert worker.unpack(message, apart=True)[-1] == 8_999
+        assert scratch.unpack(message)[-1] == 8_999  # nothing refers to it any more: the file is gone
+        gc.collect()
+        assert len(worker._seals) <= 12
 
 
 def test_who_writes_into_an_array_does_so_in_memory(scratch: Scratch) -> None:

@@ -28,6 +28,7 @@ _STARTS = 3  # of a cluster on this machine whose workers end as they start
 _WAIT = 30.0  # seconds for the scheduler to answer, and for a worker to be there
 _IDLE = 60.0  # seconds in which jobs wait and no worker does anything
 _PARCELS = 256  # into which calls are put at most
+_EACH = 16  # parcels for each thread of a worker: more cost time, fewer make workers wait for the last one
 _BACK = 20.0  # seconds for a worker on this machine to come back
 _LOOK = 2.0  # seconds between two looks at the workers while jobs run
 _ALIKE = ("numpy", "numba", "pyarrow")  # whose versions must be the same everywhere, for the same bytes
@@ -92,9 +93,10 @@ class DaskCluster(Workers):
         try:
             if self._client.status != "running":
                 raise ConnectionError
-            self._check_workers(scratch)
+            at_once = self._check_workers(scratch)
             where = str(scratch.folder), scratch.large
-            futures += (self._client.submit(_run, some, *where, pure=False) for some in _parcels(calls))
+            parcels = _parcels(calls, min(_PARCELS, _EACH * max(at_once, 1)))
+            futures += (self._client.submit(_run, some, *where, pure=False) for some in parcels)
             found, failure = self._collect(futures, what, told)
         except KilledWorker as error:  # after it was done: its result was lost with its worker
             failure = error
@@ -172,9 +174,13 @@ class DaskCluster(Workers):
         self._own.sync(self._own.scale_down, [name for name in self._own.worker_spec if name not in alive])
         self._own.scale(count)
 
-    def _check_workers(self, scratch: Scratch) -> None:
-        """Every worker must see the scratch folder and run the same versions; asked once for each that joins."""
-        new = [worker for worker in self._client.nthreads() if worker not in self._known]
+    def _check_workers(self, scratch: Scratch) -> int:
+        """Every worker must see the scratch folder and run the same versions; asked once for each that joins.
+
+        How many jobs they do at a time.
+        """
+        threads: dict[str, int] = self._client.nthreads()
+        new = [worker for worker in threads if worker not in self._known]
         answers = self._client.run(_about, str(scratch.folder), workers=new, on_error="return") if new else {}
         here = _versions()
         for worker, answer in answers.items():
@@ -194,6 +200,7 @@ class DaskCluster(Workers):
                     hint="Choose a folder that all machines share, with 'engine: {scratch: …}'.",
                 )
             self._known.add(worker)
+        return sum(threads.values())
 
     def _close(self) -> None:
         with suppress(Exception):  # a cluster that is gone cannot be closed
@@ -273,9 +280,9 @@ def _local_cluster(distributed: Any, workers: int | None) -> Any:
 # --------------------------------------------------------------------------------------- what runs on workers
 
 
-def _parcels(calls: Sequence[Call]) -> list[Sequence[Call]]:
-    """Calls in at most some hundred parcels: sending thousands of small ones one by one would take longer than they."""
-    size = -(-len(calls) // _PARCELS)
+def _parcels(calls: Sequence[Call], most: int) -> list[Sequence[Call]]:
+    """Calls in at most so many parcels: sending thousands of small ones one by one would take longer than they."""
+    size = -(-len(calls) // most)
     return [calls[start : start + size] for start in range(0, len(calls), size)] if calls else []
 
 

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ArraysFile", "Cut", "Packer", "Place", "Unpacker"]
 
-_BATCH = 1 << 16  # rows of a table that are read at once
+_BATCH = 1 << 20  # rows of a table in one batch: each takes time and memory in every process that opens the table
 _SMALL = 1 << 10  # bytes from which on an array that lies in a file already is passed on by its place
 _MANY = 1000  # categories from which on they are kept in a file
 _ALIGNED = 64  # bytes, for kernels that load several numbers at once
+_PLAIN = frozenset({str, int, float, bool, bytes, tuple, list, dict, type(None), type})  # most of what messages hold
 _MAPS = 1000  # parts of files that one call maps by themselves
 
 
@@ -58,6 +59,8 @@ class Packer(pickle.Pickler):
         self._scratch, self._file = scratch, file
 
     def persistent_id(self, value: Any) -> Any:
+        if type(value) in _PLAIN:
+            return None
         if isinstance(value, np.ndarray):
             if value.dtype.hasobject or value.nbytes < min(_SMALL, max(self._scratch.large, 1)):
                 return None

@@ -37,6 +37,7 @@ __all__ = ["LARGE", "Piece", "Scratch"]
 LARGE = 1 << 16  # bytes from which on an array is kept in a file
 _SCRATCH = "scratch"
 _ROOM = 16  # bytes for each record and column, where most lies here: docs/engines.md
+_MANY = 1_000  # files that a worker knows before it looks which of them are gone
 _LASTING = ("schema", "categories")  # workers may ask for them at any time
 _here: dict[Path, Scratch] = {}
 _guard = threading.RLock()
@@ -74,12 +75,14 @@ class Scratch:
         self._messages = 0
         self._files: weakref.WeakValueDictionary[str, NDArray[np.uint8]] = weakref.WeakValueDictionary()
         self._tables: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        self._table_names: dict[int, str] = {}
         self._columns: weakref.WeakValueDictionary[str, Column] = weakref.WeakValueDictionary()
         self._tokens: weakref.WeakKeyDictionary[Column, str] = weakref.WeakKeyDictionary()
         self._categories: dict[str, tuple[object, ...]] = {}
         self._names: dict[int, str] = {}  # of the categories
         self._distances: dict[str, dict[str, Any]] = {}
         self._seals: dict[str, Seal] = {}
+        self._many = _MANY
         self._schema: Schema | None = None
         self._room = 0  # that the table will need, in bytes
 
@@ -262,11 +265,19 @@ class Scratch:
         except (OSError, ValueError):  # not there, or damaged
             raise _damaged(path) from None
         with _guard:
-            self._seals.setdefault(name, seal)
+            self._keep(name, seal)
             found = self._files.setdefault(name, file)
             if found is file and self._driver and name.partition("/")[0] not in _LASTING:
                 weakref.finalize(file, self._forget, name).atexit = False
         return found
+
+    def _keep(self, name: str, seal: Seal) -> None:
+        """Know a file from now on; a worker, whom nobody tells, forgets those that are gone now and then."""
+        self._seals.setdefault(name, seal)
+        if not self._driver and len(self._seals) >= self._many:
+            there = [one for one in self._seals if one in self._files or self.path(one).exists()]
+            self._seals = {one: self._seals[one] for one in there}
+            self._many = 2 * len(self._seals) + _MANY
 
     def content(self, name: str) -> Any:
         """All that was written to a file, if it is as it was then: looked at once in each process."""
@@ -314,24 +325,24 @@ class Scratch:
         """An Arrow table that was written, mapped into memory."""
         import pyarrow as pa
 
-        if apart:
-            self.content(name)  # checked
-            with pa.memory_map(str(self.path(name))) as mapped:
-                part = mapped.read_buffer(self._seals[name].length)
-            return pa.ipc.open_file(pa.BufferReader(part)).read_all()
+        if apart:  # not by pa.memory_map, which has the disk read all of it at once
+            length = len(self.content(name))  # checked
+            part = np.memmap(self.path(name), np.uint8, "r", 0, (length,))
+            return pa.ipc.open_file(pa.py_buffer(part)).read_all()
         with _guard:
             found = self._tables.get(name)
             if found is None:
                 file: Any = self.mapped(name)
                 found = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(self.content(name)))).read_all()
                 file.base.madvise(mmap.MADV_DONTNEED)  # of most tables nothing but their name is needed here
-                self._tables[name] = found
+                self._tables[name], self._table_names[id(found)] = found, name
+                weakref.finalize(found, self._table_names.pop, id(found), None).atexit = False
             return found
 
     def name_of(self, table: Any) -> str | None:
         """The file of an Arrow table; None if it is in memory only."""
         with _guard:
-            return next((name for name, one in self._tables.items() if one is table), None)
+            return self._table_names.get(id(table))
 
     # ----------------------------------------------------------------------------------- columns
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines import Engine
+from ..engines.base import like
 from ..microdata import Column, ContinuousColumn
 from ..partition import Cuts
 from ..records import Extent, RecordDistance, Spread
@@ -159,17 +160,20 @@ def _sampled(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return edges[:-1] + np.minimum((rng.random(len(lengths)) * lengths).astype(np.int64), lengths - 1)
 
 
-def picked_on(engine: Engine, columns: Sequence[Column], rows: NDArray[np.int64], what: str) -> list[Column]:
-    """Some rows, in their order, of columns wherever they lie."""
+def picked_on(engine: Engine, columns: Sequence[Any], rows: NDArray[np.int64], what: str) -> list[Any]:
+    """Some rows, in their order, of columns or arrays wherever they lie: whoever asks maps none of them."""
     parts = engine.parts(len(columns[0])) if columns else []
     wanted = [rows[(rows >= start) & (rows < stop)] - start for start, stop in parts]
     items = [(item, some) for item, some in zip(engine.cut(columns), wanted, strict=True)] if columns else []
     found = zip(*engine.map(_picked, items, what), strict=True)
-    return [column.part(0, 0).with_cells(np.concatenate(some)) for column, some in zip(columns, found, strict=False)]
+    return [
+        like(column.part(0, 0) if isinstance(column, Column) else column, np.concatenate(some))
+        for column, some in zip(columns, found, strict=False)
+    ]
 
 
-def _picked(columns: Sequence[Column], rows: NDArray[np.int64]) -> list[NDArray[Any]]:
-    return [column.cells[rows] for column in columns]
+def _picked(columns: Sequence[Any], rows: NDArray[np.int64]) -> list[NDArray[Any]]:
+    return [getattr(column, "cells", column)[rows] for column in columns]
 
 
 def _numbered(rows: range, *columns_and_cuts: Any) -> tuple[NDArray[np.int32], tuple[int, ...]]:

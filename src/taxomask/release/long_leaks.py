@@ -175,7 +175,7 @@ def _sampled(
     n, identifiers = data.n, data.schema.identifiers
     size = min(n, max(engine.chunk // 4, _LEAST_SAMPLE))
     rows = np.arange(size, dtype=np.int64) * n // size
-    ids = _rows_of(engine, data.frame, identifiers, data.rows[rows])
+    ids = _rows_of(engine, data.frame, identifiers, *picked_on(engine, [data.rows], rows, _WHAT))
     protected = [name for name in targets if name in data.columns and name not in identifiers]
     before, after = (
         picked_on(engine, [one.columns[name] for name in protected], rows, _WHAT) for one in (data, masked)
