@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 __all__ = ["near_pairs"]
 
 Float = NDArray[np.float64]
+Single = NDArray[np.float32]
 Whole = NDArray[np.integer[Any]]
 
-_AT_ONCE = 1 << 22  # distances
+_QUERIES, _POINTS = 512, 4096  # distances of so many of each at a time; a product of slimmer matrices takes longer
 
 
 def near_pairs(
@@ -24,7 +25,8 @@ def near_pairs(
 ) -> Iterator[tuple[Whole, Whole, Whole]]:
     """Queries, and the pairs of one of these and a point within its limit: δ² is at most so large, or by rounding more.
 
-    ``limit`` is told the queries, and for each a point that is as near as any but for rounding.
+    ``limit`` is told queries, and for each a point that is as near as any looked at before, but for rounding. There may
+    be pairs of those that come before a nearer point was found. Pairs are in the order of the queries, then of points.
 
     With c as large as the relative error of a sum of products, that of |y|² - 2 x·y is at most c·(|x|² + 2|y|²), since
     2|x·y| is at most |x|² + |y|².
@@ -35,10 +37,29 @@ def near_pairs(
     c = (x.shape[1] + 8) * 2.0**-24
     left = np.column_stack([-2 * x, np.ones(len(x))]).astype(np.float32)
     right = np.ascontiguousarray(np.column_stack([y, of_y * (1 - 2 * c)]).astype(np.float32).T)
-    step = max(1, _AT_ONCE // len(points))
-    for start in range(0, len(x), step):
-        asked = np.arange(start, min(start + step, len(x)))
-        squared = left[asked] @ right  # less |x|², which is the same for all points
-        most = limit(asked, squared.argmin(axis=1)) - (1 - c) * of_x[asked]
-        near = np.flatnonzero(squared <= np.nextafter(most.astype(np.float32), np.float32(np.inf))[:, None])
-        yield asked, start + near // len(points), near % len(points)
+
+    def most(asked: Whole, place: Whole) -> Single:
+        away = limit(asked, place) - (1 - c) * of_x[asked]
+        return np.nextafter(away.astype(np.float32), np.float32(np.inf))
+
+    for start in range(0, len(x), _QUERIES):
+        asked = np.arange(start, min(start + _QUERIES, len(x)))
+        yield asked, *_near(left[asked], right, asked, most)
+
+
+def _near(left: Single, right: Single, asked: Whole, most: Callable[[Whole, Whole], Single]) -> tuple[Whole, Whole]:
+    """The pairs of some queries: with some points after the others, within the limit that is known by then."""
+    each, found = np.arange(len(asked)), []
+    least, limit = (np.full(len(asked), np.inf, dtype=np.float32) for _ in range(2))
+    for first in range(0, right.shape[1], _POINTS):
+        squared = left @ right[:, first : first + _POINTS]  # less |x|², which is the same for all points
+        place = squared.argmin(axis=1)
+        nearest = squared[each, place]
+        nearer = np.flatnonzero(nearest < least)
+        least[nearer] = nearest[nearer]
+        limit[nearer] = np.minimum(limit[nearer], most(asked[nearer], first + place[nearer]))
+        near = np.flatnonzero(squared <= limit[:, None])
+        found.append((near // squared.shape[1], first + near % squared.shape[1]))
+    query, near = (np.concatenate(one) for one in zip(*found, strict=True))
+    order = np.argsort(query, kind="stable")
+    return asked[query[order]], near[order]

@@ -48,7 +48,8 @@ def covariance(x: Float, y: Float) -> float:
     """With divisor n - 1; 0 for fewer than two records."""
     if len(x) < 2:
         return 0.0
-    return sum_of_products(centred(x), centred(y)) / (len(x) - 1)
+    u = centred(x)
+    return sum_of_products(u, u if y is x else centred(y)) / (len(x) - 1)
 
 
 def centred(x: Float) -> Float:

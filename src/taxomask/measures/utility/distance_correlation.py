@@ -30,6 +30,7 @@ __all__ = ["DISTANCE_CORRELATIONS", "DISTANCE_VARIANCES", "distance_correlations
 Float = NDArray[np.float64]
 
 BLOCK = 256  # rows of a table of distances at a time
+_DENSE = 4  # times as many combinations as records are counted one by one
 
 
 def distance_variances(original: Microdata, released: Microdata, attributes: Iterable[str] | None = None) -> Loss:
@@ -80,7 +81,7 @@ def distance_correlations(
 class _Points(ABC):
     """A column without missing values, by its distinct values."""
 
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int32]
     counts: NDArray[np.int64]
 
     @property
@@ -109,7 +110,7 @@ class _Points(ABC):
 class _Numbers(_Points):
     """Distinct numbers in rising order."""
 
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int32]
     counts: NDArray[np.int64]
     values: Float
 
@@ -118,9 +119,24 @@ class _Numbers(_Points):
         return (self.values * (2 * below - n) + sums[-1] - 2 * sums) / n
 
     @cached_property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> NDArray[np.int32]:
         """The records, the smallest number first."""
-        return np.argsort(self.codes, kind="stable")
+        return np.argsort(self.codes, kind="stable").astype(np.int32)
+
+    @cached_property
+    def in_order(self) -> NDArray[np.int32]:
+        """The codes of the records, the smallest number first."""
+        return np.repeat(np.arange(len(self.counts), dtype=np.int32), self.counts)
+
+    @cached_property
+    def shifted(self) -> Float:
+        """Each number, and that plus its mean distance to all records."""
+        return np.column_stack([self.values, self.values + self.rows])
+
+    @cached_property
+    def with_rows(self) -> Float:
+        """Each number, and its mean distance to all records."""
+        return np.column_stack([self.values, self.rows])
 
     def mean_square(self) -> float:
         return float(2 * self.share @ (self.values - self.share @ self.values) ** 2)
@@ -130,7 +146,7 @@ class _Numbers(_Points):
 class _Categories(_Points):
     """Categories of a taxonomy, or plain ones."""
 
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int32]
     counts: NDArray[np.int64]
     column: CategoricalColumn
 
@@ -149,12 +165,12 @@ class _Categories(_Points):
 def _points(column: Column, unit: float | None = None) -> _Points:
     """A column without missing values; numbers in a unit, by default their standard deviation."""
     if isinstance(column, CategoricalColumn) and not ordered(column):
-        return _Categories(column.codes.astype(np.int64), column.counts, column)
+        return _Categories(column.codes.astype(np.int32, copy=False), column.counts, column)
     every = numbers(column)
     values, codes = np.unique(every, return_inverse=True)
     middle = values[len(values) // 2] if len(values) else 0.0
     scaled = (values - middle) / ((spread(every) if unit is None else unit) or 1.0)
-    return _Numbers(codes.astype(np.int64), np.bincount(codes, minlength=len(values)), scaled)
+    return _Numbers(codes.astype(np.int32), np.bincount(codes, minlength=len(values)), scaled)
 
 
 def _variance(x: _Points) -> float:
@@ -174,34 +190,47 @@ def _covariance(x: _Points, y: _Points) -> float:
         x, y = y, x
     assert isinstance(x, _Numbers)
     n = len(x.codes)
-    first, second, counts = _cells(x, y)
-    of_rows = float(counts @ (x.rows[first] * y.rows[second]) / n)
-    products = _sum_of_products(x.values[first], y, second, counts)
-    return _root(2 * products / n**2 - 2 * of_rows + x.mean_row * y.mean_row)
+    return _root(2 * _sum_of_products(x, y) / n + x.mean_row * y.mean_row)
 
 
-def _cells(x: _Numbers, y: _Points) -> tuple[NDArray[np.int64], NDArray[np.int64], Float]:
-    """How many records have which value of x, in rising order, and of y.
-
-    Where most numbers occur once each record is by itself: looking for equal ones would take longer than it saves.
-    """
-    if 2 * len(x.counts) > len(x.codes):
-        return np.repeat(np.arange(len(x.counts)), x.counts), y.codes[x.order], np.ones(len(x.codes))
-    size = len(y.counts)
-    cells, counts = np.unique(x.codes * size + y.codes, return_counts=True)
-    return cells // size, cells % size, counts.astype(float)
-
-
-def _sum_of_products(x: Float, y: _Points, codes: NDArray[np.int64], weights: Float) -> float:
-    """Over all pairs of records; x in rising order, y by code."""
+def _sum_of_products(x: _Numbers, y: _Points) -> float:
+    """Over all pairs of records, less that of the means of rows; see the kernels."""
     from ._distance_kernels import sum_of_numbers, sum_of_numbers_and_categories, sum_of_numbers_and_concepts
 
+    cells, n = (*_cells(x, y), x.shifted), float(len(x.codes))
     if isinstance(y, _Numbers):
-        return float(sum_of_numbers(x, y.values[codes], codes, weights))
+        return float(sum_of_numbers(*cells, y.with_rows, n))
     assert isinstance(y, _Categories)
     if isinstance(y.column, TaxonomicColumn):
-        return float(sum_of_numbers_and_concepts(x, codes, weights, np.ascontiguousarray(y.column.table)))
-    return float(sum_of_numbers_and_categories(x, codes, weights, len(y.counts)))
+        return float(sum_of_numbers_and_concepts(*cells, y.rows, np.ascontiguousarray(y.column.table), n))
+    return float(sum_of_numbers_and_categories(*cells, y.rows, n))
+
+
+def _cells(x: _Numbers, y: _Points) -> tuple[NDArray[np.int32], NDArray[np.int32], Float]:
+    """How many records have which value of x, in rising order, and of y.
+
+    Where there are many combinations each record is by itself: looking for equal ones would take longer than it saves,
+    but where a record takes as long as there are concepts, and numbers are repeated.
+    """
+    n, size = len(x.codes), len(y.counts)
+    if len(x.counts) * size <= _DENSE * n:
+        every = np.bincount(_both(x, y), minlength=len(x.counts) * size)
+        return _parts(np.flatnonzero(every), every[every > 0], size)
+    if isinstance(y, _Categories) and isinstance(y.column, TaxonomicColumn) and 2 * len(x.counts) <= n:
+        return _parts(*np.unique(_both(x, y), return_counts=True), size)
+    return x.in_order, y.codes[x.order], np.ones(n)
+
+
+def _both(x: _Points, y: _Points) -> NDArray[np.int64]:
+    """The combination of values of each record."""
+    return x.codes * np.int64(len(y.counts)) + y.codes
+
+
+def _parts(
+    cells: NDArray[np.int64], counts: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Float]:
+    """The two values of each combination, and how many records have it."""
+    return (cells // size).astype(np.int32), (cells % size).astype(np.int32), counts.astype(float)
 
 
 class _Correlations:
