@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -216,11 +216,10 @@ class Neighbours:
         """Queries, and the pairs of one of these and a point that is as near as the nearest, with their δ²."""
         points = self._space[0][self.distinct.first]
 
-        def limit(query: Places, place: Places) -> Float:
-            return Nearest.within(self._away(queries, query, place), self._slack).reach
+        def limit(_: Places, squared: Float) -> Float:
+            return Nearest.within(squared, self._slack).reach
 
-        for asked, query, place in near_pairs(points, queries.coordinates[0], limit):
-            away = self._away(queries, query, place)
+        for asked, query, place, away in near_pairs(points, queries.coordinates[0], self._from(queries), limit):
             nearest = Nearest.within(np.full(len(asked), np.inf), self._slack)
             np.minimum.at(nearest.squared, query - asked[0], away)
             tied = away <= nearest.reach[query - asked[0]]
@@ -229,18 +228,23 @@ class Neighbours:
     def _within_of_pairs(self, queries: RecordDistance, squared: Float) -> Iterator[Found]:
         """`within`, of queries without missing numbers."""
         points = self._space[0][self.distinct.first]
-        for asked, query, place in near_pairs(points, queries.coordinates[0], lambda query, _: squared[query]):
-            inside = self._away(queries, query, place) <= squared[query]
+        reached = near_pairs(points, queries.coordinates[0], self._from(queries), lambda query, _: squared[query])
+        for asked, query, place, away in reached:
+            inside = away <= squared[query]
             yield _piece(asked, query[inside], place[inside])
 
-    def _away(self, queries: RecordDistance, query: Places, place: Places) -> Float:
-        """δ² of queries and points."""
+    def _from(self, queries: RecordDistance) -> Callable[[Places, Places], Float]:
+        """What tells δ² of queries and points."""
         from ._nearest_kernels import between
 
-        numbers, codes = queries.coordinates
-        out = np.empty(len(query))
-        between(self._space, numbers[query], codes[query], self.distinct.first[place].astype(np.int64), out)
-        return out
+        (numbers, codes), first = queries.coordinates, self.distinct.first.astype(np.int64)
+
+        def away(query: Places, place: Places) -> Float:
+            out = np.empty(len(query))
+            between(self._space, numbers[query], codes[query], first[place], out)
+            return out
+
+        return away
 
     def _search(self, numbers: Float) -> tuple[Any, ...]:
         return self._space, self._gaps | np.isnan(numbers).any(axis=0), self._tree, self._room

@@ -13,7 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..._support.compiling import kernel
+from ...partition._vectors import prefetch
 
+_AHEAD = 8  # records; their places in the tree are asked for so early
 _CELLS = "i4[::1], i4[::1], f8[::1], f8[:, ::1]"
 
 
@@ -32,6 +34,10 @@ def sum_of_numbers(first, second, weights, x, y, n):
     total = every = moved = 0.0
     for j in range(len(first)):
         code, w = second[j], weights[j]
+        ahead = np.int64(second[min(j + _AHEAD, len(second) - 1)])
+        prefetch(y, 2 * ahead)
+        for level in range(1, 4):
+            prefetch(tree, 2 * ((base + ahead) >> level))
         value = y[code, 0]
         wv = w * value
         at = base + np.int64(code)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.sorting import stable_order
 from ...methods import Progress
 from ...microdata import CategoricalColumn, Column, Microdata, TaxonomicColumn
 from ...semantics import (
@@ -79,14 +80,20 @@ def distance_correlations(
 
 
 class _Points(ABC):
-    """A column without missing values, by its distinct values."""
+    """A column without missing values, by its distinct values; ``weights`` are records, if those alike are one."""
 
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
+    weights: Float | None
+
+    @cached_property
+    def n(self) -> int:
+        """How many records there are."""
+        return int(self.counts.sum())
 
     @property
     def share(self) -> Float:
-        return self.counts / max(len(self.codes), 1)
+        return self.counts / max(self.n, 1)
 
     @cached_property
     def rows(self) -> Float:
@@ -113,20 +120,21 @@ class _Numbers(_Points):
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
     values: Float
+    weights: Float | None = None
 
     def _rows(self) -> Float:
-        n, below, sums = len(self.codes), np.cumsum(self.counts), np.cumsum(self.counts * self.values)
+        n, below, sums = self.n, np.cumsum(self.counts), np.cumsum(self.counts * self.values)
         return (self.values * (2 * below - n) + sums[-1] - 2 * sums) / n
 
     @cached_property
     def order(self) -> NDArray[np.int32]:
         """The records, the smallest number first."""
-        return np.argsort(self.codes, kind="stable").astype(np.int32)
+        return stable_order(self.codes.astype(np.float64)).astype(np.int32)
 
     @cached_property
     def in_order(self) -> NDArray[np.int32]:
         """The codes of the records, the smallest number first."""
-        return np.repeat(np.arange(len(self.counts), dtype=np.int32), self.counts)
+        return self.codes[self.order]
 
     @cached_property
     def shifted(self) -> Float:
@@ -149,9 +157,10 @@ class _Categories(_Points):
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
     column: CategoricalColumn
+    weights: Float | None = None
 
     def _rows(self) -> Float:
-        return category_marginality(self.column) / len(self.codes)
+        return category_marginality(self.column) / self.n
 
     def mean_square(self) -> float:
         share = self.share
@@ -189,15 +198,14 @@ def _covariance(x: _Points, y: _Points) -> float:
     if not isinstance(x, _Numbers):
         x, y = y, x
     assert isinstance(x, _Numbers)
-    n = len(x.codes)
-    return _root(2 * _sum_of_products(x, y) / n + x.mean_row * y.mean_row)
+    return _root(2 * _sum_of_products(x, y) / x.n + x.mean_row * y.mean_row)
 
 
 def _sum_of_products(x: _Numbers, y: _Points) -> float:
     """Over all pairs of records, less that of the means of rows; see the kernels."""
     from ._distance_kernels import sum_of_numbers, sum_of_numbers_and_categories, sum_of_numbers_and_concepts
 
-    cells, n = (*_cells(x, y), x.shifted), float(len(x.codes))
+    cells, n = (*_cells(x, y), x.shifted), float(x.n)
     if isinstance(y, _Numbers):
         return float(sum_of_numbers(*cells, y.with_rows, n))
     assert isinstance(y, _Categories)
@@ -214,11 +222,12 @@ def _cells(x: _Numbers, y: _Points) -> tuple[NDArray[np.int32], NDArray[np.int32
     """
     n, size = len(x.codes), len(y.counts)
     if len(x.counts) * size <= _DENSE * n:
-        every = np.bincount(_both(x, y), minlength=len(x.counts) * size)
+        every = np.bincount(_both(x, y), x.weights)
         return _parts(np.flatnonzero(every), every[every > 0], size)
     if isinstance(y, _Categories) and isinstance(y.column, TaxonomicColumn) and 2 * len(x.counts) <= n:
-        return _parts(*np.unique(_both(x, y), return_counts=True), size)
-    return x.in_order, y.codes[x.order], np.ones(n)
+        cells, place = np.unique(_both(x, y), return_inverse=True)
+        return _parts(cells, np.bincount(place, x.weights), size)
+    return x.in_order, y.codes[x.order], np.ones(n) if x.weights is None else x.weights[x.order]
 
 
 def _both(x: _Points, y: _Points) -> NDArray[np.int64]:
@@ -245,6 +254,8 @@ class _Correlations:
         x, y = self.columns[a], self.columns[b]
         if a not in self.gaps and b not in self.gaps:
             (one, of_one), (other, of_other) = self._whole(a), self._whole(b)
+            if a in self.alike and b in self.alike:
+                one, other = self.alike[a], self.alike[b]
         else:
             present = ~(x.missing | y.missing)
             if not present.any():
@@ -253,6 +264,22 @@ class _Correlations:
             of_one, of_other = _variance(one), _variance(other)
         both = of_one * of_other
         return _covariance(one, other) / math.sqrt(both) if both > 0 else 0.0
+
+    @cached_property
+    def alike(self) -> dict[str, _Points]:
+        """Columns whose values follow from that of one, as those of groups do: a record for each value of that one."""
+        whole = {name: self._whole(name)[0] for name in self.columns if name not in self.gaps}
+        leads = [one for one in whole.values() if isinstance(one, _Numbers) and 2 * len(one.counts) <= one.n]
+        if not leads:
+            return {}
+        lead = max(leads, key=lambda one: len(one.counts))
+        first, weights = np.empty(len(lead.counts), dtype=np.int64), lead.counts.astype(float)
+        first[lead.codes] = np.arange(lead.n)
+        return {
+            name: replace(one, codes=one.codes[first], weights=weights)  # type: ignore[type-var]
+            for name, one in whole.items()
+            if (one.codes[first][lead.codes] == one.codes).all()
+        }
 
     def _whole(self, name: str) -> tuple[_Points, float]:
         if name not in self.whole:
