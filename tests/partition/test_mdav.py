@@ -21,7 +21,7 @@ from taxomask.partition import mdav
 from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 
 CASC = Path(__file__).parent.parent / "data" / "casc"
-PATHS = ("scan", "index", None)
+PATHS = ("plain", "scan", "index", None)
 
 # ----------------------------------------------------------------------------------------------- the text of the paper
 

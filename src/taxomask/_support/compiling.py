@@ -48,6 +48,7 @@ class Kernel:
     def __init__(self, function: Any, signatures: tuple[str, ...], how: dict[str, Any]) -> None:
         self._function, self._signatures, self._how = function, signatures, how
         self._compiled: Any = None
+        self._asked = False
 
     def __call__(self, *arguments: Any) -> Any:
         return (self._compiled or self.compiled)(*arguments)
@@ -59,6 +60,12 @@ class Kernel:
             if self._compiled is None:
                 self._compiled = self._compile()
             return self._compiled
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether it is there, or was asked for before: what is done once in another way need not wait for it."""
+        again, self._asked = self._asked or self._compiled is not None, True
+        return again
 
     def _compile(self) -> Any:
         function, signatures, how = self._function, list(self._signatures), self._how

@@ -26,7 +26,7 @@ import numpy as np
 
 from .._support.compiling import makes_no_array
 from ._record_far_kernels import FAR, next_reference, remove
-from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask
+from ._record_query_kernels import BOXES, QUERY, SPACE, TREE, ask, set_ranges
 from ._record_tree_kernels import closest, refit
 from ._swap_kernels import any_free, draw, how_many, take
 
@@ -80,6 +80,7 @@ def _list_closest(near, sizes, k, u, pool, room):
     """List the combinations inside the interval of a combination, then those at its border."""
     members, lists, used = pool
     found, distances = room[2], room[3]
+    set_ranges(near[0], near[3], False)
     limit, count = closest(near[0], near[1], near[2], near[3], sizes, k + 1, room)
     if used[0] + count > len(members):  # start anew; there is room for every single list
         used[0] = 0
@@ -246,7 +247,9 @@ def swap_records(
         left[m] -= 1
         _finish(near, far, whole, anything, weights, place, u)
         ask(space, query, u)
-        if not whole:
+        if whole:
+            set_ranges(space, query, False)
+        else:
             if lists[u, 0] < 0:
                 _list_closest(near, sizes, k, u, pool, room)
             entry = lists[u]

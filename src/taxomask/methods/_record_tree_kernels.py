@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._support.compiling import kernel, makes_no_array
-from ._record_query_kernels import BOXES, SPACE, TREE, bound_of, leaf_distances, set_ranges
+from ._record_query_kernels import BOXES, SPACE, TREE, bound_of, leaf_distances
 
 _PAIRS = 32
 
@@ -149,16 +149,15 @@ def _push(heap, weight, count, distance, heavy):
 
 
 @makes_no_array()
-def _pop(heap, weight, count):
-    """Remove the top; the heap has one less then."""
-    distance, heavy = heap[count - 1], weight[count - 1]
+def _sink(heap, weight, count, distance, heavy):
+    """Put something no larger in place of the top of a heap."""
     i = np.int64(0)
     while True:
         child = 2 * i + 1
-        if child >= count - 1:
+        if child >= count:
             break
-        if child + 1 < count - 1 and heap[child + 1] > heap[child]:
-            child += 1
+        if child + 1 < count:
+            child += np.int64(heap[child + 1] > heap[child])
         if heap[child] <= distance:
             break
         heap[i], weight[i] = heap[child], weight[child]
@@ -170,13 +169,12 @@ def _pop(heap, weight, count):
 def closest(space, tree, boxes, query, weights, want, room):
     """Collect the combinations within the smallest distance that holds at least this weight; there must be as much.
 
-    room = (heap, its weights, combinations found, their distances, distances in a leaf). Returns the distance and how
-    many were found.
+    The ranges of the query are those of minima. room = (heap, its weights, combinations found, their distances,
+    distances in a leaf). Returns the distance and how many were found.
     """
     order, bound, node = tree[0], query[5], query[6]
     heap, heavy, found, distances, leaf = room
     leaves, u = len(boxes[5]) // 2, len(order)
-    set_ranges(space, query, False)
     size, total, limit, count = np.int64(0), np.int64(0), np.inf, np.int64(0)
     bound[0], node[0], depth = 0.0, 1, np.int64(1)
     while depth > 0:
@@ -207,13 +205,17 @@ def closest(space, tree, boxes, query, weights, want, room):
             count += 1
             if distance == limit:
                 continue
-            _push(heap, heavy, size, distance, weights[one])
-            size += 1
             total += weights[one]
+            if limit < np.inf and total - heavy[0] >= want:
+                total -= heavy[0]
+                _sink(heap, heavy, size, distance, weights[one])
+            else:
+                _push(heap, heavy, size, distance, weights[one])
+                size += 1
             while total - heavy[0] >= want:
                 total -= heavy[0]
-                _pop(heap, heavy, size)
                 size -= 1
+                _sink(heap, heavy, size, heap[size], heavy[size])
             if total >= want:
                 limit = heap[0]
     kept = np.int64(0)

@@ -30,6 +30,8 @@ def combined(parts: Iterable[NDArray[Any]], n: int) -> Codes:
         if size * values > _LARGEST:
             used, keys = np.unique(keys, return_inverse=True)
             size = len(used)
+            if size == n:  # no two records are equal: further parts change neither that nor the order
+                break
         keys *= values
         keys += codes
         keys -= low

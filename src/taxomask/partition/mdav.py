@@ -12,11 +12,14 @@ from ..errors import DataError
 from ..records import RecordDistance
 from .index import Index
 from .nearest import Neighbours
+from .plain import plain
 from .points import OrdinalAverage, People, Points
 
 __all__ = ["check_enough", "mdav", "several"]
 
-Path = Literal["scan", "index"]
+Path = Literal["plain", "scan", "index"]
+
+_PLAIN = 2_500  # records; more of them take longer in plain arrays than a kernel takes to be loaded
 
 
 def mdav(
@@ -38,7 +41,8 @@ def mdav(
     Averages are exact: means from sums of integers (coordinates in fixed point), medians and modes by counts, for
     taxonomic attributes the present category with the smallest sum of distances to the others. An average is missing
     where more than half of the records are. The result is that of the text above, to the last tie, however it is
-    computed: by looking at all distinct records (few of them), or by an index that records are removed from.
+    computed: by looking at all distinct records (few of them), or by an index that records are removed from. The first
+    small table of a process is grouped without compiled code.
 
     Where ``people`` are given, who may have several records, a group has k different people: it takes the nearest
     records until it does, and the numbers 3k and 2k above count people who have records left. While k to 2k - 1 people
@@ -80,6 +84,9 @@ def mdav(
     check_enough(space.n, owners, k)
     points = Points.of(space, ordinal)
     counted = None if owners is None else People(owners)
+    if counted is None and (path == "plain" or (path is None and space.n <= _PLAIN and not _scan_is_worth_it())):
+        plain(points, k)
+        return points.group
     group = 0
     while path != "scan" and _left(points, counted) >= 3 * k and (many := len(points.alive())) > _few(points, k, path):
         # The index is built anew when three tenths of the points are left.
@@ -133,6 +140,12 @@ def _few(points: Points, k: int, path: Path | None) -> int:
     if numbers > 62 and points.gaps.any():  # the index has a bit for each number that may be missing
         return len(points.head)
     return 1000 * (numbers + codes) + 200 * k if path is None else 16
+
+
+def _scan_is_worth_it() -> bool:
+    from ._scan_kernels import scan
+
+    return bool(scan.worth_it)
 
 
 def _scan(points: Points, k: int, group: int, people: People | None) -> None:

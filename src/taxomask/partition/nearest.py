@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ __all__ = ["Distinct", "Nearest", "Neighbours"]
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
+Places = NDArray[np.integer[Any]]
+Found = tuple[slice, NDArray[np.int32], Whole]
 _SAMPLE = 1 << 14
 _MANY = 24  # numbers of a record; boxes of a tree leave hardly any point out then
 _PAIRS = 1 << 32  # so many at most are all looked at: a tree may yet be faster, where columns hang together
@@ -131,6 +133,14 @@ class Neighbours:
         found.ties[unsure] = self.count_within(different.take(unsure), found.take(unsure).reach)
         return found if different is queries else found.take(distinct.point)
 
+    def nearest_points(self, queries: RecordDistance) -> Iterator[Found]:
+        """The points that are nearest to each of some different queries, in pieces as of `within`."""
+        if not self._by_pairs(queries):
+            yield from self.within(queries, self.nearest(queries).reach)
+            return
+        for asked, query, place, _ in self._ties_of_pairs(queries):
+            yield _piece(asked, query, place)
+
     def search(self, queries: RecordDistance, so_far: Nearest) -> Nearest:
         """The nearest records of each query, here and among those already searched.
 
@@ -153,7 +163,7 @@ class Neighbours:
             np.add.at(out, np.repeat(np.arange(piece.start, piece.stop), counts), self.distinct.sizes[points])
         return out
 
-    def within(self, queries: RecordDistance, squared: Float) -> Iterator[tuple[slice, NDArray[np.int32], Whole]]:
+    def within(self, queries: RecordDistance, squared: Float) -> Iterator[Found]:
         """The points within a squared distance of each query, in pieces of bounded size.
 
         Each piece is a slice of the queries, the points of all of them, and how many each has.
@@ -195,40 +205,46 @@ class Neighbours:
 
     def _nearest_of_pairs(self, queries: RecordDistance) -> Nearest:
         """`nearest`, of different queries without missing numbers."""
-        found = Nearest.within(np.full(queries.n, np.inf), self._slack)
-        points, sizes = self._space[0][self.distinct.first], self.distinct.sizes
-
-        def limit(query: NDArray[np.integer[Any]], place: NDArray[np.integer[Any]]) -> Float:
-            return Nearest.within(self._away(queries, query, place), self._slack).reach
-
-        for asked, query, place in near_pairs(points, queries.coordinates[0], limit):
-            away, first = self._away(queries, query, place), asked[0]
+        found, sizes = Nearest.within(np.full(queries.n, np.inf), self._slack), self.distinct.sizes
+        for asked, query, place, away in self._ties_of_pairs(queries):
             np.minimum.at(found.squared, query, away)
-            reach = np.full(queries.n, np.inf)
-            reach[asked] = found.take(asked).reach
-            tied = away <= reach[query]
-            np.maximum.at(found.last, query[tied], away[tied])
-            found.ties[asked] = np.bincount(query[tied] - first, sizes[place[tied]], len(asked))
+            np.maximum.at(found.last, query, away)
+            found.ties[asked] = np.bincount(query - asked[0], sizes[place], len(asked))
         return found
 
-    def _within_of_pairs(
-        self, queries: RecordDistance, squared: Float
-    ) -> Iterator[tuple[slice, NDArray[np.int32], Whole]]:
+    def _ties_of_pairs(self, queries: RecordDistance) -> Iterator[tuple[Places, Places, Places, Float]]:
+        """Queries, and the pairs of one of these and a point that is as near as the nearest, with their δ²."""
+        points = self._space[0][self.distinct.first]
+
+        def limit(_: Places, squared: Float) -> Float:
+            return Nearest.within(squared, self._slack).reach
+
+        for asked, query, place, away in near_pairs(points, queries.coordinates[0], self._from(queries), limit):
+            nearest = Nearest.within(np.full(len(asked), np.inf), self._slack)
+            np.minimum.at(nearest.squared, query - asked[0], away)
+            tied = away <= nearest.reach[query - asked[0]]
+            yield asked, query[tied], place[tied], away[tied]
+
+    def _within_of_pairs(self, queries: RecordDistance, squared: Float) -> Iterator[Found]:
         """`within`, of queries without missing numbers."""
         points = self._space[0][self.distinct.first]
-        for asked, query, place in near_pairs(points, queries.coordinates[0], lambda query, _: squared[query]):
-            inside = self._away(queries, query, place) <= squared[query]
-            counts = np.bincount(query[inside] - asked[0], minlength=len(asked))
-            yield slice(int(asked[0]), int(asked[-1]) + 1), place[inside].astype(np.int32), counts
+        reached = near_pairs(points, queries.coordinates[0], self._from(queries), lambda query, _: squared[query])
+        for asked, query, place, away in reached:
+            inside = away <= squared[query]
+            yield _piece(asked, query[inside], place[inside])
 
-    def _away(self, queries: RecordDistance, query: NDArray[np.integer[Any]], place: NDArray[np.integer[Any]]) -> Float:
-        """δ² of queries and points."""
+    def _from(self, queries: RecordDistance) -> Callable[[Places, Places], Float]:
+        """What tells δ² of queries and points."""
         from ._nearest_kernels import between
 
-        numbers, codes = queries.coordinates
-        out = np.empty(len(query))
-        between(self._space, numbers[query], codes[query], self.distinct.first[place].astype(np.int64), out)
-        return out
+        (numbers, codes), first = queries.coordinates, self.distinct.first.astype(np.int64)
+
+        def away(query: Places, place: Places) -> Float:
+            out = np.empty(len(query))
+            between(self._space, numbers[query], codes[query], first[place], out)
+            return out
+
+        return away
 
     def _search(self, numbers: Float) -> tuple[Any, ...]:
         return self._space, self._gaps | np.isnan(numbers).any(axis=0), self._tree, self._room
@@ -252,3 +268,9 @@ class Neighbours:
         keys = np.empty(len(numbers), dtype=np.uint64)
         curve(numbers, codes, low, scale, bits, fine, keys)
         return (np.sort(keys) & np.uint64(0xFFFFFFFF)).astype(np.int32)
+
+
+def _piece(asked: Places, query: Places, place: Places) -> Found:
+    """Some queries that follow each other, the points that were found for them, and how many each has."""
+    counts = np.bincount(query - asked[0], minlength=len(asked))
+    return slice(int(asked[0]), int(asked[-1]) + 1), place.astype(np.int32), counts

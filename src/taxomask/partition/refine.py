@@ -29,6 +29,7 @@ _NEAR = 10  # how many near points each point knows
 _TREES, _LEAF, _SMALL = 4, 48, 2048  # to find them; up to so many points are all compared
 _RARE = 100  # one attempt in so many is to dissolve or to create a group
 _HOT, _COLD = 0.8, 0.1  # the temperature falls from one to the other; multiples of the loss per record
+_AGAIN = 0.3  # a long search goes on from the best so far at this temperature, again and again
 _RESTLESS = 0.03  # it falls at once if more of the attempts are accepted, in a search with few steps per record
 _QUENCH = 0.05  # in this last part of the search nothing for the worse is accepted
 _ROOM = 2**28  # members of groups, if all were as large as the largest
@@ -74,7 +75,8 @@ def refine(
     and categories of the smallest marginality, missing where more than half of the group is. The search exchanges
     records between groups that are near each other, moves single ones, dissolves groups and creates new ones. It
     accepts a change for the worse with a probability that falls to zero (simulated annealing), and returns the best
-    partition that it met, never one worse than the given one. Groups have fewer than 2k records.
+    partition that it met, never one worse than the given one. With twice the default steps or more it does so again
+    and again, from the best so far. Groups have fewer than 2k records.
 
     Where ``people`` are given, who may have several records, groups of at least k different people stay such: records
     are moved and exchanged where both groups keep k people, and no group is dissolved or created.
@@ -207,25 +209,23 @@ class _Search:
 
     def run(self, steps: int, end: float, progress: Callable[[float], None]) -> Stopped:
         """Search from the given groups; what ended it."""
-        from ._refine_loss_kernels import enter
-
         begin = perf_counter()
         n = len(self.start)
         self.best, self.loss_before = self.start, self._loss(self.start)
         if self.loss_before == 0 or n < 2 * self.k:
             return "local optimum"
         self.best = self.start if self.owner is not None else _cut(self.start, self.k)
-        parts = self._parts(self.best)
-        self.have = class_owners(self.best, self.owner)
-        self.each = np.full((len(parts[3]) + 2, self.others), np.nan)
-        lowest = enter(*self.data, parts, self.best, self.scratch)
+        parts, lowest = self._from_best()
         self.restless = max(_RESTLESS, steps / n / _MOST)
-        chunk, done = max(min(steps // 400, 500_000), 100), 0
+        length = self._turn(steps)
+        chunk, done, turn = max(min(length // 400, 500_000), 100), 0, 0
         while done < steps:
+            if done >= (turn + 1) * length:
+                turn, (parts, _) = done // length, self._from_best()
             cooling = min(20 * n, steps - done)  # what it takes to end well, if time runs out
             now = perf_counter()
             late = now > end or (cooling < steps - done and now + (now - begin) * cooling / max(done, n) > end)
-            heat = 0.0 if late else min(_heat(done / steps), self.limit)
+            heat = 0.0 if late else min(_heat(done / length - turn, _AGAIN if turn else _HOT), self.limit)
             done += self._anneal(parts, heat, cooling if late else min(chunk, steps - done))
             loss = float(parts[4][: parts[6][0], -1].sum())
             if loss < lowest:
@@ -234,6 +234,19 @@ class _Search:
                 return "time"
             progress(min(done / steps, 1.0))
         return "steps"
+
+    def _turn(self, steps: int) -> int:
+        """How many steps it takes from hot to cold: all, or the best so far is heated again after so many."""
+        return -(-steps // max(steps // default_steps(len(self.start), numbers=not self.others), 1))
+
+    def _from_best(self) -> tuple[Arrays, float]:
+        """The groups of the best partition so far, to go on from, and its loss."""
+        from ._refine_loss_kernels import enter
+
+        parts = self._parts(self.best)
+        self.have = class_owners(self.best, self.owner)
+        self.each = np.full((len(parts[3]) + 2, self.others), np.nan)
+        return parts, float(enter(*self.data, parts, self.best, self.scratch))
 
     def _anneal(self, parts: Arrays, heat: float, steps: int) -> int:
         """Regroup and exchange; how many moves were looked at."""
@@ -286,11 +299,11 @@ class _Search:
         )
 
 
-def _heat(done: float) -> float:
+def _heat(done: float, hot: float) -> float:
     """The temperature, a multiple of the loss per record: falls geometrically, and is zero at last."""
     if done >= 1 - _QUENCH:
         return 0.0
-    return round(_HOT * (_COLD / _HOT) ** (done / (1 - _QUENCH)), 9)  # the same on every machine
+    return round(hot * (_COLD / hot) ** (done / (1 - _QUENCH)), 9)  # the same on every machine
 
 
 def _renumbered(groups: NDArray[Any]) -> Groups:

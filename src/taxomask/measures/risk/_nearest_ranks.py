@@ -37,7 +37,7 @@ def _by_tree(points: Float, queries: Float) -> Iterator[Pairs]:
 
 def _by_products(points: Float, queries: Float) -> Iterator[Pairs]:
     def away(query: Whole, place: Whole) -> Float:
-        return np.sqrt(np.square(queries[query] - points[place]).sum(axis=1))
+        return np.asarray(np.square(queries[query] - points[place]).sum(axis=1))
 
-    for _, query, place in all_pairs(points, queries, lambda query, place: away(query, place) ** 2 * (1 + 1e-8)):
-        yield query, place, away(query, place)
+    for _, query, place, squared in all_pairs(points, queries, away, lambda _, squared: squared * (1 + 1e-8)):
+        yield query, place, np.sqrt(squared)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
@@ -71,10 +71,20 @@ def l_diversity(
     ----------
     Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), l-diversity, doi 10.1145/1217299.1217302.
     """
+    return _diversity(released, _classes(original, released, [confidential], attributes), confidential)
+
+
+def _classes(
+    original: Microdata, released: Microdata, confidential: Sequence[str], attributes: Iterable[str] | None = None
+) -> Whole:
+    """The class of each released record."""
     names = chosen(original, released, attributes)
-    chosen(original, released, [confidential])
+    chosen(original, released, [*names, *confidential])
     check_records(released, "released")
-    classes = class_numbers(released.columns[name] for name in names)
+    return class_numbers(released.columns[name] for name in names)
+
+
+def _diversity(released: Microdata, classes: Whole, confidential: str) -> Diversity:
     values = class_numbers([by_meaning(released.columns[confidential])])
     if released.people is not None:
         once = numbered([classes, values, released.people], released.n)[1]
@@ -149,10 +159,11 @@ def t_closeness(
     ----------
     Li, Li, Venkatasubramanian (2007), t-closeness: privacy beyond k-anonymity and l-diversity, ICDE.
     """
-    names = chosen(original, released, attributes)
-    chosen(original, released, [confidential])
-    check_records(released, "released")
-    classes = Groups(class_numbers(released.columns[name] for name in names).astype(np.int32))
+    classes = Groups(_classes(original, released, [confidential], attributes).astype(np.int32))
+    return _closeness(released, classes, confidential)
+
+
+def _closeness(released: Microdata, classes: Groups, confidential: str) -> Closeness:
     people = released.people
     distances = _distances(earth_mover(released.columns[confidential], people), classes)
     sizes = class_owners(classes.numbers, people)
@@ -300,15 +311,18 @@ CLOSENESS = Measure(
 
 
 def _each_closeness(tables: Tables, progress: Progress | None) -> dict[str, Closeness]:
-    return {
-        name: t_closeness(*tables.both, name)
-        for name in telling(tables.confidential, progress)
-        if _quick(tables.original.schema[name])
-    }
+    names = [name for name in tables.confidential if _quick(tables.original.schema[name])]
+    if not names:
+        return {}
+    classes = Groups(_classes(*tables.both, names).astype(np.int32))
+    return {name: _closeness(tables.released, classes, name) for name in telling(names, progress)}
 
 
 def _each_diversity(tables: Tables, progress: Progress | None) -> dict[str, Diversity]:
-    return {name: l_diversity(*tables.both, name) for name in telling(tables.confidential, progress)}
+    if not tables.confidential:
+        return {}
+    classes = _classes(*tables.both, tables.confidential)
+    return {name: _diversity(tables.released, classes, name) for name in telling(tables.confidential, progress)}
 
 
 def _quick(attribute: Attribute) -> bool:

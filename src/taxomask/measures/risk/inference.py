@@ -219,17 +219,17 @@ def _each(
     people = people.take(known)
     distinct = Distinct.of(people, always=True)
     queries = people.take(distinct.first)
-    nearest = neighbours.nearest(queries)
-    for piece, points, counts in neighbours.within(queries, nearest.reach):
+    for piece, points, counts in neighbours.nearest_points(queries):
         rows, whose = members_of(neighbours.distinct, points, counts)
+        ties = np.bincount(whose, minlength=len(counts))
         everybody = distinct.records[distinct.start[piece.start] : distinct.start[piece.stop]]
         for name, secret in secrets.items():
             asked = everybody[secret.truth[known[everybody]] >= 0]
-            truth, query = secret.truth[known[asked]], distinct.point[asked].astype(np.int64)
+            truth, query = secret.truth[known[asked]], distinct.point[asked].astype(np.int64) - piece.start
             tally = Tally(whose, secret.released[rows])
             for level, runs in secret.right.items():
-                found = tally.count(query - piece.start, truth, runs)
-                yield name, level, known[asked], found / nearest.ties[query]
+                found = tally.count(query, truth, runs)
+                yield name, level, known[asked], found / ties[query]
         if progress is not None:
             progress(piece.stop / queries.n)
 

@@ -38,19 +38,19 @@ class Part:
             return
         out[:] = self._group(column)[:, None] == np.arange(len(self.names))
 
-    def times(self, column: Column, coefficients: Float) -> Float:
+    def times(self, column: Column, standard: Float | None, coefficients: Float) -> Float:
         """The columns times their coefficients, without the columns."""
-        if self.groups is not None:
+        if standard is None:
             return np.append(coefficients, 0.0)[self._group(column)]
-        score = self.standard(column) * coefficients[0]
+        score = standard * coefficients[0]
         return score + column.missing * coefficients[1] if len(self.names) > 1 else score
 
-    def sums(self, column: Column, weights: Float) -> Float:
+    def sums(self, column: Column, standard: Float | None, weights: Float) -> Float:
         """The sum of each column over the records, with weights."""
-        if self.groups is not None:
+        if standard is None:
             return np.bincount(self._group(column) + 1, weights, len(self.names) + 1)[1:].astype(float, copy=False)
         others = [column.missing.astype(float)] if len(self.names) > 1 else []
-        return np.array([sum_of_products(one, weights) for one in (self.standard(column), *others)])
+        return np.array([sum_of_products(one, weights) for one in (standard, *others)])
 
     def standard(self, column: Column) -> Float:
         """Numbers in standard deviations from the mean; missing ones are 0."""
@@ -99,17 +99,21 @@ class Design:
                 part.fill(columns[name].take(chosen), out[:, place.start : place.stop])
             yield out
 
-    def times(self, columns: Mapping[str, Column], coefficients: Float) -> Float | float:
-        """The design times coefficients, without the design."""
+    def standard(self, columns: Mapping[str, Column]) -> dict[str, Float]:
+        """The numbers of the design, in standard deviations."""
+        return {name: part.standard(columns[name]) for name, part in self.parts.items() if part.groups is None}
+
+    def times(self, columns: Mapping[str, Column], standard: Mapping[str, Float], coefficients: Float) -> Float | float:
+        """The design times coefficients, without the design, but for its numbers."""
         score: Float | float = float(coefficients[0])
         for name, part in self.parts.items():
             place = self.places[name]
-            score = score + part.times(columns[name], coefficients[place.start : place.stop])
+            score = score + part.times(columns[name], standard.get(name), coefficients[place.start : place.stop])
         return score
 
-    def sums(self, columns: Mapping[str, Column], weights: Float) -> Float:
+    def sums(self, columns: Mapping[str, Column], standard: Mapping[str, Float], weights: Float) -> Float:
         """The sum of each column of the design over the records, with weights."""
-        parts = (part.sums(columns[name], weights) for name, part in self.parts.items())
+        parts = (part.sums(columns[name], standard.get(name), weights) for name, part in self.parts.items())
         return np.concatenate([[weights.sum()], *parts])
 
 

@@ -1,8 +1,11 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
-"""Sums over all pairs of records of the product of two distances, without the pairs.
+"""Sums over pairs of records of the product of two distances, less those of the means of rows, without the pairs.
 
 Records are given as cells: combinations of two values with the number of records that have them, in the order of the
-first value, which is a number. Each unordered pair counts once.
+first value, which is a number. ``first`` and ``second`` are the values by code. ``x`` has for each first value u itself
+and u plus its mean distance to all records, ``y`` for each second value the value, if it is a number, and its mean
+distance r. With A_j the sum of the distances from cell j to earlier ones in the second value, and since that to later
+ones is n·r_j - A_j, the sum over all unordered pairs of |u_i - u_j|·d_ij is Σ_j w_j u_j (2 A_j - n·r_j).
 """
 
 from __future__ import annotations
@@ -10,76 +13,76 @@ from __future__ import annotations
 import numpy as np
 
 from ..._support.compiling import kernel
+from ...partition._vectors import prefetch
+
+_AHEAD = 8  # records; their places in the tree are asked for so early
+_CELLS = "i4[::1], i4[::1], f8[::1], f8[:, ::1]"
 
 
-@kernel("f8(f8[::1], f8[::1], i8[::1], f8[::1])")
-def sum_of_numbers(x, y, ranks, weights):
-    """Σ |x_i - x_j|·|y_i - y_j|; ``ranks`` are those of y among its distinct values, from 0.
+@kernel(f"f8({_CELLS}, f8[:, ::1], f8)")
+def sum_of_numbers(first, second, weights, x, y, n):
+    """Σ_j w_j (u_j 2 A_j / n - (u_j + mean distance) r_j).
 
-    Of the earlier records (smaller x), those with y up to the present one are kept in a Fenwick tree of four sums.
+    A tree over the codes of y has in each node the weight and the sum of the earlier records in its left half. There is
+    no branch in a step: half of them would be guessed wrongly.
     """
-    size = 0
-    for rank in ranks:
-        size = max(size, rank + 1)
-    tree = np.zeros((size + 1, 4))
-    n = sx = sy = sxy = 0.0
-    total = 0.0
-    for j in range(len(x)):
-        u, v, w = x[j], y[j], weights[j]
-        below_n = below_x = below_y = below_xy = 0.0
-        at = ranks[j] + 1
-        while at > 0:
-            below_n += tree[at, 0]
-            below_x += tree[at, 1]
-            below_y += tree[at, 2]
-            below_xy += tree[at, 3]
-            at -= at & -at
-        below = u * v * below_n - u * below_y - v * below_x + below_xy
-        total += w * (2 * below - (u * v * n - u * sy - v * sx + sxy))
-        at = ranks[j] + 1
-        while at <= size:
-            tree[at, 0] += w
-            tree[at, 1] += w * u
-            tree[at, 2] += w * v
-            tree[at, 3] += w * u * v
-            at += at & -at
-        n += w
-        sx += w * u
-        sy += w * v
-        sxy += w * u * v
+    base, levels = 1, 0
+    while base < len(y):
+        base *= 2
+        levels += 1
+    tree = np.zeros((base, 2))
+    total = every = moved = 0.0
+    for j in range(len(first)):
+        code, w = second[j], weights[j]
+        ahead = np.int64(second[min(j + _AHEAD, len(second) - 1)])
+        prefetch(y, 2 * ahead)
+        for level in range(1, 4):
+            prefetch(tree, 2 * ((base + ahead) >> level))
+        value = y[code, 0]
+        wv = w * value
+        at = base + np.int64(code)
+        below_n = below_y = 0.0
+        for _ in range(levels):
+            right = at & 1
+            at >>= 1
+            count, sums = tree[at, 0], tree[at, 1]
+            below_n += count if right else 0.0
+            below_y += sums if right else 0.0
+            tree[at, 0] = count + (0.0 if right else w)
+            tree[at, 1] = sums + (0.0 if right else wv)
+        away = value * (2 * below_n - every) - (2 * below_y - moved)
+        one = first[j]
+        total += w * (2 * x[one, 0] * away / n - x[one, 1] * y[code, 1])
+        every += w
+        moved += wv
     return total
 
 
-@kernel("f8(f8[::1], i8[::1], f8[::1], f8[:, ::1])")
-def sum_of_numbers_and_concepts(x, codes, weights, table):
-    """Σ |x_i - x_j|·table[c_i, c_j]: for each category, its distances to all earlier records are kept up to date."""
+@kernel(f"f8({_CELLS}, f8[::1], f8[:, ::1], f8)")
+def sum_of_numbers_and_concepts(first, second, weights, x, rows, table, n):
+    """The same for categories with distances: for each, the sum to all earlier records is kept up to date."""
     size = len(table)
     near = np.zeros(size)
-    moved = np.zeros(size)
     total = 0.0
-    for j in range(len(x)):
-        code = codes[j]
-        total += weights[j] * (x[j] * near[code] - moved[code])
+    for j in range(len(first)):
+        code, w = second[j], weights[j]
+        one = first[j]
+        total += w * (2 * x[one, 0] * near[code] / n - x[one, 1] * rows[code])
         row = table[code]
-        w = weights[j]
-        wx = weights[j] * x[j]
         for other in range(size):
             near[other] += w * row[other]
-            moved[other] += wx * row[other]
     return total
 
 
-@kernel("f8(f8[::1], i8[::1], f8[::1], i8)")
-def sum_of_numbers_and_categories(x, codes, weights, size):
+@kernel(f"f8({_CELLS}, f8[::1], f8)")
+def sum_of_numbers_and_categories(first, second, weights, x, rows, n):
     """The same where categories are only equal (0) or different (1)."""
-    n = np.zeros(size)
-    sx = np.zeros(size)
-    all_n = all_x = total = 0.0
-    for j in range(len(x)):
-        code = codes[j]
-        total += weights[j] * (x[j] * (all_n - n[code]) - (all_x - sx[code]))
-        n[code] += weights[j]
-        sx[code] += weights[j] * x[j]
-        all_n += weights[j]
-        all_x += weights[j] * x[j]
+    earlier = np.zeros(len(rows))
+    every = total = 0.0
+    for j in range(len(first)):
+        code, w = second[j], weights[j]
+        one = first[j]
+        total += w * (2 * x[one, 0] * (every - earlier[code]) / n - x[one, 1] * rows[code])
+        earlier[code] += w
+        every += w
     return total

@@ -23,6 +23,7 @@ __all__ = [
     "spread",
     "sum_of_products",
     "unit_of",
+    "with_mean",
 ]
 
 Float = NDArray[np.float64]
@@ -48,13 +49,21 @@ def covariance(x: Float, y: Float) -> float:
     """With divisor n - 1; 0 for fewer than two records."""
     if len(x) < 2:
         return 0.0
-    return sum_of_products(centred(x), centred(y)) / (len(x) - 1)
+    u = centred(x)
+    return sum_of_products(u, u if y is x else centred(y)) / (len(x) - 1)
 
 
 def centred(x: Float) -> Float:
     """The values from their mean."""
-    u = x - x.min()
-    return np.asarray(u - u.mean())
+    return with_mean(x)[1]
+
+
+def with_mean(x: Float) -> tuple[float, Float]:
+    """The mean, and the values from it."""
+    low = x.min()
+    u = x - low
+    mean = u.mean()
+    return float(mean + low), np.asarray(u - mean)
 
 
 def sum_of_products(x: Float, y: Float) -> float:
@@ -69,7 +78,8 @@ def spread(x: Float) -> float:
 
 def present(x: Float) -> Float:
     """The values that are not missing."""
-    return x[~np.isnan(x)]
+    gone = np.isnan(x)
+    return x[~gone] if gone.any() else x
 
 
 def unit_of(before: Float, after: Float) -> float:

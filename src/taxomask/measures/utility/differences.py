@@ -19,7 +19,7 @@ from ..measure import Figure, Measure, Tables, telling
 from ..side_by_side import same_values, side_by_side
 from ._cells import Cells, cells_on
 from ._covariances import NominalCovariances, NumberCovariances
-from ._moments import covariance, numbers, ordered, present, relatives
+from ._moments import numbers, ordered, present, relatives, sum_of_products, with_mean
 from ._power_sums import Moments, moments_on
 from .result import Loss, Result, mean_of, pairs
 
@@ -161,9 +161,9 @@ class _Statistics:
 
     def _numbers(self, name: str, values: NDArray[np.float64]) -> None:
         there = present(values)
-        origin = there.min() if len(there) else 0.0
-        self.means[name] = float((there - origin).mean() + origin) if len(there) else np.nan
-        self.variances[name] = covariance(there, there) if len(there) else np.nan
+        mean, away = with_mean(there) if len(there) else (np.nan, there)
+        self.means[name] = mean
+        self.variances[name] = sum_of_products(away, away) / max(len(there) - 1, 1) if len(there) else np.nan
         self.sizes[name] = float(np.abs(there).max(initial=0.0))
         self.variance_scales[name] = 0.0
 

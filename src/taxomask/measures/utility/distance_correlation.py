@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.sorting import stable_order
 from ...methods import Progress
 from ...microdata import CategoricalColumn, Column, Microdata, TaxonomicColumn
 from ...semantics import (
@@ -30,6 +31,7 @@ __all__ = ["DISTANCE_CORRELATIONS", "DISTANCE_VARIANCES", "distance_correlations
 Float = NDArray[np.float64]
 
 BLOCK = 256  # rows of a table of distances at a time
+_DENSE = 4  # times as many combinations as records are counted one by one
 
 
 def distance_variances(original: Microdata, released: Microdata, attributes: Iterable[str] | None = None) -> Loss:
@@ -78,14 +80,20 @@ def distance_correlations(
 
 
 class _Points(ABC):
-    """A column without missing values, by its distinct values."""
+    """A column without missing values, by its distinct values; ``weights`` are records, if those alike are one."""
 
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int32]
     counts: NDArray[np.int64]
+    weights: Float | None
+
+    @cached_property
+    def n(self) -> int:
+        """How many records there are."""
+        return int(self.counts.sum())
 
     @property
     def share(self) -> Float:
-        return self.counts / max(len(self.codes), 1)
+        return self.counts / max(self.n, 1)
 
     @cached_property
     def rows(self) -> Float:
@@ -109,18 +117,34 @@ class _Points(ABC):
 class _Numbers(_Points):
     """Distinct numbers in rising order."""
 
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int32]
     counts: NDArray[np.int64]
     values: Float
+    weights: Float | None = None
 
     def _rows(self) -> Float:
-        n, below, sums = len(self.codes), np.cumsum(self.counts), np.cumsum(self.counts * self.values)
+        n, below, sums = self.n, np.cumsum(self.counts), np.cumsum(self.counts * self.values)
         return (self.values * (2 * below - n) + sums[-1] - 2 * sums) / n
 
     @cached_property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> NDArray[np.int32]:
         """The records, the smallest number first."""
-        return np.argsort(self.codes, kind="stable")
+        return stable_order(self.codes.astype(np.float64)).astype(np.int32)
+
+    @cached_property
+    def in_order(self) -> NDArray[np.int32]:
+        """The codes of the records, the smallest number first."""
+        return self.codes[self.order]
+
+    @cached_property
+    def shifted(self) -> Float:
+        """Each number, and that plus its mean distance to all records."""
+        return np.column_stack([self.values, self.values + self.rows])
+
+    @cached_property
+    def with_rows(self) -> Float:
+        """Each number, and its mean distance to all records."""
+        return np.column_stack([self.values, self.rows])
 
     def mean_square(self) -> float:
         return float(2 * self.share @ (self.values - self.share @ self.values) ** 2)
@@ -130,12 +154,13 @@ class _Numbers(_Points):
 class _Categories(_Points):
     """Categories of a taxonomy, or plain ones."""
 
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int32]
     counts: NDArray[np.int64]
     column: CategoricalColumn
+    weights: Float | None = None
 
     def _rows(self) -> Float:
-        return category_marginality(self.column) / len(self.codes)
+        return category_marginality(self.column) / self.n
 
     def mean_square(self) -> float:
         share = self.share
@@ -149,12 +174,12 @@ class _Categories(_Points):
 def _points(column: Column, unit: float | None = None) -> _Points:
     """A column without missing values; numbers in a unit, by default their standard deviation."""
     if isinstance(column, CategoricalColumn) and not ordered(column):
-        return _Categories(column.codes.astype(np.int64), column.counts, column)
+        return _Categories(column.codes.astype(np.int32, copy=False), column.counts, column)
     every = numbers(column)
     values, codes = np.unique(every, return_inverse=True)
     middle = values[len(values) // 2] if len(values) else 0.0
     scaled = (values - middle) / ((spread(every) if unit is None else unit) or 1.0)
-    return _Numbers(codes.astype(np.int64), np.bincount(codes, minlength=len(values)), scaled)
+    return _Numbers(codes.astype(np.int32), np.bincount(codes, minlength=len(values)), scaled)
 
 
 def _variance(x: _Points) -> float:
@@ -173,35 +198,48 @@ def _covariance(x: _Points, y: _Points) -> float:
     if not isinstance(x, _Numbers):
         x, y = y, x
     assert isinstance(x, _Numbers)
-    n = len(x.codes)
-    first, second, counts = _cells(x, y)
-    of_rows = float(counts @ (x.rows[first] * y.rows[second]) / n)
-    products = _sum_of_products(x.values[first], y, second, counts)
-    return _root(2 * products / n**2 - 2 * of_rows + x.mean_row * y.mean_row)
+    return _root(2 * _sum_of_products(x, y) / x.n + x.mean_row * y.mean_row)
 
 
-def _cells(x: _Numbers, y: _Points) -> tuple[NDArray[np.int64], NDArray[np.int64], Float]:
-    """How many records have which value of x, in rising order, and of y.
-
-    Where most numbers occur once each record is by itself: looking for equal ones would take longer than it saves.
-    """
-    if 2 * len(x.counts) > len(x.codes):
-        return np.repeat(np.arange(len(x.counts)), x.counts), y.codes[x.order], np.ones(len(x.codes))
-    size = len(y.counts)
-    cells, counts = np.unique(x.codes * size + y.codes, return_counts=True)
-    return cells // size, cells % size, counts.astype(float)
-
-
-def _sum_of_products(x: Float, y: _Points, codes: NDArray[np.int64], weights: Float) -> float:
-    """Over all pairs of records; x in rising order, y by code."""
+def _sum_of_products(x: _Numbers, y: _Points) -> float:
+    """Over all pairs of records, less that of the means of rows; see the kernels."""
     from ._distance_kernels import sum_of_numbers, sum_of_numbers_and_categories, sum_of_numbers_and_concepts
 
+    cells, n = (*_cells(x, y), x.shifted), float(x.n)
     if isinstance(y, _Numbers):
-        return float(sum_of_numbers(x, y.values[codes], codes, weights))
+        return float(sum_of_numbers(*cells, y.with_rows, n))
     assert isinstance(y, _Categories)
     if isinstance(y.column, TaxonomicColumn):
-        return float(sum_of_numbers_and_concepts(x, codes, weights, np.ascontiguousarray(y.column.table)))
-    return float(sum_of_numbers_and_categories(x, codes, weights, len(y.counts)))
+        return float(sum_of_numbers_and_concepts(*cells, y.rows, np.ascontiguousarray(y.column.table), n))
+    return float(sum_of_numbers_and_categories(*cells, y.rows, n))
+
+
+def _cells(x: _Numbers, y: _Points) -> tuple[NDArray[np.int32], NDArray[np.int32], Float]:
+    """How many records have which value of x, in rising order, and of y.
+
+    Where there are many combinations each record is by itself: looking for equal ones would take longer than it saves,
+    but where a record takes as long as there are concepts, and numbers are repeated.
+    """
+    n, size = len(x.codes), len(y.counts)
+    if len(x.counts) * size <= _DENSE * n:
+        every = np.bincount(_both(x, y), x.weights)
+        return _parts(np.flatnonzero(every), every[every > 0], size)
+    if isinstance(y, _Categories) and isinstance(y.column, TaxonomicColumn) and 2 * len(x.counts) <= n:
+        cells, place = np.unique(_both(x, y), return_inverse=True)
+        return _parts(cells, np.bincount(place, x.weights), size)
+    return x.in_order, y.codes[x.order], np.ones(n) if x.weights is None else x.weights[x.order]
+
+
+def _both(x: _Points, y: _Points) -> NDArray[np.int64]:
+    """The combination of values of each record."""
+    return x.codes * np.int64(len(y.counts)) + y.codes
+
+
+def _parts(
+    cells: NDArray[np.int64], counts: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Float]:
+    """The two values of each combination, and how many records have it."""
+    return (cells // size).astype(np.int32), (cells % size).astype(np.int32), counts.astype(float)
 
 
 class _Correlations:
@@ -216,6 +254,8 @@ class _Correlations:
         x, y = self.columns[a], self.columns[b]
         if a not in self.gaps and b not in self.gaps:
             (one, of_one), (other, of_other) = self._whole(a), self._whole(b)
+            if a in self.alike and b in self.alike:
+                one, other = self.alike[a], self.alike[b]
         else:
             present = ~(x.missing | y.missing)
             if not present.any():
@@ -224,6 +264,22 @@ class _Correlations:
             of_one, of_other = _variance(one), _variance(other)
         both = of_one * of_other
         return _covariance(one, other) / math.sqrt(both) if both > 0 else 0.0
+
+    @cached_property
+    def alike(self) -> dict[str, _Points]:
+        """Columns whose values follow from that of one, as those of groups do: a record for each value of that one."""
+        whole = {name: self._whole(name)[0] for name in self.columns if name not in self.gaps}
+        leads = [one for one in whole.values() if isinstance(one, _Numbers) and 2 * len(one.counts) <= one.n]
+        if not leads:
+            return {}
+        lead = max(leads, key=lambda one: len(one.counts))
+        first, weights = np.empty(len(lead.counts), dtype=np.int64), lead.counts.astype(float)
+        first[lead.codes] = np.arange(lead.n)
+        return {
+            name: replace(one, codes=one.codes[first], weights=weights)  # type: ignore[type-var]
+            for name, one in whole.items()
+            if (one.codes[first][lead.codes] == one.codes).all()
+        }
 
     def _whole(self, name: str) -> tuple[_Points, float]:
         if name not in self.whole:

@@ -131,15 +131,16 @@ class _Logistic:
         value, gradient, chances = -float(self.penalty @ beta**2) / 2, -self.penalty * beta, []
         linear, crossed = np.split(beta, [self.design.width])
         for when, columns in enumerate(self.tables):
-            z = [self.design.parts[name].standard(columns[name]) for name in self.ordered]
-            score = np.broadcast_to(self.design.times(columns, linear), self.sizes[when]).copy()
+            standard = self.design.standard(columns)
+            z = [standard[name] for name in self.ordered]
+            score = np.broadcast_to(self.design.times(columns, standard, linear), self.sizes[when]).copy()
             for coefficient, (a, b) in zip(crossed, self.crossed, strict=True):
                 score += coefficient * z[a] * z[b]
             p = _chance(score)
             rest = when - p
             products = [sum_of_products(z[a] * z[b], rest) for a, b in self.crossed]
             value -= float(np.logaddexp(0.0, score if when == 0 else -score).sum())
-            gradient = gradient + np.concatenate([self.design.sums(columns, rest), products])
+            gradient = gradient + np.concatenate([self.design.sums(columns, standard, rest), products])
             chances.append(p)
         return _Look(value, gradient, chances)
 
