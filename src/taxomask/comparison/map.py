@@ -35,7 +35,8 @@ class Point:
     @property
     def disclosure(self) -> float:
         """What is learnt of confidential values beyond a guess; NaN if there are none."""
-        return float(self.numbers.get("disclosure", math.nan))
+        found = self.numbers.get("disclosure")
+        return math.nan if found is None else float(found)
 
     def __repr__(self) -> str:
         return line(f"<Point {self.label}: risk {number(self.risk)}, loss {number(self.loss)}>")

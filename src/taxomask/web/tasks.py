@@ -37,6 +37,7 @@ from .worker import Report
 __all__ = ["TASKS"]
 
 SAMPLES = (300, 1200)  # records on which the time is measured
+_NO_RISK = "it has no risk to show: none of the attackers that were chosen looks for people in it."
 SECONDS = 60  # after which no step of a search for the smallest k begins
 STAGES = {"masking": (0.0, 0.3), "measuring": (0.3, 0.6), "writing": (0.9, 0.1)}  # of a job: where it begins, its share
 
@@ -277,9 +278,11 @@ def _found(found: RUMap) -> dict[str, Any]:
             "promises": list(point.promises),
         }
         for point in found.points
+        if not math.isnan(point.risk)
     ]
+    without = [(point.label, _NO_RISK) for point in found.points if math.isnan(point.risk)]
     more = {"protected": list(found.protected), "searched": list(found.searched)}
-    return {"points": points, "failed": list(found.failed), **more}
+    return {"points": points, "failed": [*found.failed, *without], **more}
 
 
 def _shown(evaluation: Evaluation, values: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import { changed, follow, go, latest, problem, startJob, state } from "./app.js"
 import { described, fresh } from "./forms.js";
 import { watch } from "./progress.js";
 
+const PROMISED = [["", "nothing of its own"], ["k_anonymity", "that at least k records look alike"], ["permutation", "that values only change places"]];
 const LIMIT = 0.1; // of the risk, before anybody has moved it
 
 // What a draft of a plan compares for these roles is ticked; all others can be.
@@ -75,7 +76,7 @@ function choosing(draft) {
   return h("section", { class: "card-box", "aria-label": "How to choose" },
     h("div", { class: "row" },
       h("label", { class: "row" }, h("b", {}, "Keep most of"), choice([["", "all columns: the least loss"], ...names.map((name) => [name, `the analysis “${name}”`])], draft.keep || "", set("keep"))),
-      h("label", { class: "row" }, h("b", {}, "It must promise"), choice([["", "nothing of its own"], ["k_anonymity", "that at least k records look alike"], ["permutation", "that values only change places"]], draft.promise || "", set("promise")))),
+      h("label", { class: "row" }, h("b", {}, "It must promise"), choice(PROMISED, draft.promise || "", set("promise")))),
     names.length ? null : h("p", { class: "help" }, "Analyses are named under “What users will compute”, where the method is set."),
     h("p", {}, h("label", { class: "check" }, search, "After comparing, search the smallest k that keeps to the acceptable risk, and weights that keep more of the analysis (a minute or more)")));
 }
@@ -100,8 +101,8 @@ export async function showMap(place, job) {
   tell();
   const layout = h("section", { class: "card-box map-box", hidden: true },
     h("div", { class: "limit-row" }, h("label", { for: "limit" }, "Acceptable risk: at most"), slider, shown),
-    best, h("div", { class: "map-and-point" }, map, chosen), list, searched, failed);
-  place.replaceChildren(progress, layout);
+    best, h("div", { class: "map-and-point" }, map, chosen), list, searched);
+  place.replaceChildren(progress, layout, failed);
 
   let asked = 0; // of several answers only the last one counts
   async function draw() {
@@ -112,6 +113,7 @@ export async function showMap(place, job) {
     drawn = found.points.length;
     layout.hidden = !found.points.length;
     state.draft.mapLimit = limit;
+    put(failed, found.failed.length ? h("details", { class: found.points.length ? "" : "problem", open: !found.points.length }, h("summary", {}, `${found.failed.length} could not be shown`), h("ul", {}, found.failed.map(([label, reason]) => h("li", {}, h("b", {}, inWords(label, found.points)), `: ${reason}`)))) : null);
     if (!found.points.length) return;
     const focused = map.contains(document.activeElement) ? document.activeElement.dataset.point : null; // whoever walks the map by keys stays there
     if (found.figure) map.replaceChildren(figure(found.figure));
@@ -123,7 +125,6 @@ export async function showMap(place, job) {
       best.classList.toggle("none", number === null);
     }
     put(searched, found.searched?.length ? h("details", {}, h("summary", {}, "The smallest k, searched"), h("ul", {}, found.searched.map((one) => h("li", {}, inWords(one, found.points))))) : null, weights(found.weights, found.points));
-    failed.replaceChildren(...(found.failed.length ? [h("details", {}, h("summary", {}, `${found.failed.length} could not be run`), h("ul", {}, found.failed.map(([label, reason]) => h("li", {}, h("b", {}, label), `: ${reason}`))))] : []));
     for (const point of map.querySelectorAll("[data-point]")) {
       const at = Number(point.dataset.point);
       const choose = () => { number = at; mark(found); };
@@ -154,7 +155,7 @@ export async function showMap(place, job) {
   // What larger weights keep, if they were searched.
   function weights(found, points) {
     const use = () => {
-      for (const one of state.draft.attributes) if (found.given[one.name] !== undefined) one.weight = found.given[one.name];
+      for (const one of state.draft.attributes) if (Object.hasOwn(found.given, one.name)) one.weight = found.given[one.name];
       take(found);
     };
     return found ? h("p", {}, `${inWords(found.words, points)} `, Object.keys(found.given).length ? h("button", { type: "button", class: "button small", onclick: use }, "Use these weights") : null) : null;
@@ -168,6 +169,8 @@ export async function showMap(place, job) {
 }
 
 // Methods that a sentence names, as people say them.
-const inWords = (text, points) => points.reduce((said, one) => said.replaceAll(one.label, called(one.method)), text);
+const inWords = (text, points) => points.reduce((said, one) => said.replaceAll(one.label, called(one.method)), text)
+  .replace(/\b([a-z_]+)\(([^()]*)\)/g, (_, name, rest) => [words(name), ...rest.split(", ").filter(Boolean).map((one) => one.replace("=", " ").replaceAll("_", " "))].join(", "))
+  .replace(/(promises?) '(\w+)'/, (_, promise, name) => `${promise} ${PROMISED.find(([one]) => one === name)?.[1] ?? words(name)}`);
 const attacker = (name) => state.methods.attackers.find((one) => one.name === name)?.title ?? shortNumber(name);
 const shortNumber = (value) => value === null ? "–" : typeof value === "string" ? value : Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 4 });

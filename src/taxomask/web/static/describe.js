@@ -26,7 +26,7 @@ export async function describeStep(page, wanted) {
     put(count, found.map(([role, number]) => h("span", { class: `tag ${role}` }, `${number} ${ROLES[role][0].toLowerCase()}${role.endsWith("identifier") && number !== 1 ? "s" : ""}`)));
   };
   const people = h("section", { class: "people", "aria-labelledby": "people" });
-  const edited = () => { changed(); tally(); whose(people, draft, edited); };
+  const edited = () => { changed(); tally(); whose(people, draft, edited); drawRows(); };
   const rows = h("div", {});
   const places = new Map(); // the card of each column
   const chosen = new Set();
@@ -43,11 +43,12 @@ export async function describeStep(page, wanted) {
   let only = "";
   const fits = (one) => one.name.toLowerCase().includes(text) && (!only || one.role === only || one.kind === only);
   const found = h("span", { class: "small soft", role: "status" });
+  const drawRows = () => put(rows, preview(table, ordered.filter((one) => !places.get(one.name)?.hidden)));
   const filter = () => {
     const visible = ordered.filter(fits);
     for (const one of ordered) places.get(one.name).hidden = !visible.includes(one);
     found.textContent = visible.length === ordered.length ? `${ordered.length} columns` : `${visible.length} of ${ordered.length} columns`;
-    put(rows, preview(table, visible));
+    drawRows();
   };
   const search = h("input", { type: "search", placeholder: "Part of a name", "aria-label": "Find columns by their names", oninput: () => { text = search.value.trim().toLowerCase(); filter(); } });
   const which = choice([["", "all"], ...Object.entries(ROLES).map(([role, [label]]) => [role, label.toLowerCase()]), ...KINDS], "", (value) => { only = value; filter(); }, { "aria-label": "Show columns with this role or kind" });
