@@ -243,7 +243,7 @@ def _following_note(data: Microdata, name: str) -> str:
     notes = [f"{name} follows {leader}: {', '.join(said)}, as the released {leader} does not occur."] if said else []
     if found.single:
         notes.append(
-            f"{name} follows {leader}: {found.single:,} of its released values stood in one record only, of several with "
-            f"that {leader}, and may speak of that one."
+            f"{name} follows {leader}: {found.single:,} of its released values stood in one record only, of several "
+            f"with that {leader}, and may speak of that one."
         )
     return " ".join(notes)
