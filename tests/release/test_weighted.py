@@ -117,3 +117,14 @@ def test_columns_without_numbers_or_with_one_only() -> None:
     assert release(
         RNG.permutation(TOTAL), {"a": empty, "b": same, "c": PARTS["base"], "d": COUNTRY.astype(str)}
     ).promise
+
+
+def test_a_column_that_says_nothing_beside_one_that_the_release_tells_is_no_leak() -> None:
+    ages = np.random.default_rng(3).integers(18, 95, N)
+    table = pa.table(
+        {"age": ages, "tens": ages // 10 * 10, "group": [f"{one // 10}" for one in ages], "x": PARTS["base"]}
+    )
+    others = [tm.Attribute(name, role="other") for name in ("tens", "group", "x")]
+    schema = tm.Schema([tm.Attribute("age", role="quasi_identifier", kind="continuous"), *others])
+    tens = {float(one + 5): [one, one + 10] for one in range(10, 100, 10)}
+    assert tm.protect(table, schema, tm.Recoding(rules={"age": tens}), seed=1).promise

@@ -17,7 +17,7 @@ from .groups import LIKELY, grown, most_told
 from .neighbours import alike_in_both, pairs_of_numbers, running_totals
 from .seen import Seen, seen
 from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
-from .weighted import weighted, within_groups
+from .weighted import HALVED, weighted, within_groups
 from .words import telling_words
 
 __all__ = ["Finding", "Told", "counted", "pairs_to_try", "percent", "told_by"]
@@ -162,17 +162,27 @@ def _by_neighbours(
     target: _Target, columns: Sequence[Seen], guilty: set[int], views: Sequence[View], some: NDArray[np.int64]
 ) -> Iterator[tuple[tuple[str, ...], tuple[Finding | None, float]]]:
     """What two numbers that hardly repeat tell together: a plain value, or a number as closely as by computing."""
-    for a, b in pairs_of_numbers(columns, guilty):
+    pairs = pairs_of_numbers(columns, guilty)
+    alone = {
+        place: _by_itself(columns[place].take(some), views) for place in {place for pair in pairs for place in pair}
+    }
+    for a, b in pairs:
         names = columns[a].name, columns[b].name
         first, second = (columns[place].amounts for place in (a, b))
         assert first is not None
         assert second is not None
-        if most_told(alike_in_both(first[some], second[some]), views) < LIKELY:
+        told = most_told(alike_in_both(first[some], second[some]), views)
+        if told < LIKELY or 1 - told > HALVED * (1 - max(alone[a], alone[b])):
             continue
         cells, least = alike_in_both(first, second), ENOUGH if target.numbers is None else LEAST
         found, _ = _found(target, names, [cells], least)
         if found is not None:
             yield names, (found, 1.0)
+
+
+def _by_itself(column: Seen, views: Sequence[View]) -> float:
+    """The most that a column of numbers tells of one of some views."""
+    return max((most_told(cells, views) for cells in cells_of(column.codes, column.amounts)), default=0.0)
 
 
 def _ways(target: _Target, column: Seen) -> Iterator[NDArray[np.int32]]:

@@ -16,7 +16,7 @@ from .computed import Computed, numbers_to_combine
 from .seen import Seen
 from .telling import few
 
-__all__ = ["COLUMNS", "to_weight", "weighted", "within_groups"]
+__all__ = ["COLUMNS", "HALVED", "to_weight", "weighted", "within_groups"]
 
 COLUMNS = 48  # of numbers that are added up at most: those with the most values,
 _FOR_EACH = 16  # and records that a weight is found from
@@ -26,6 +26,7 @@ _FITTING = 0.6  # of the records, from which weights are found
 _NEAR = 0.15  # of how far a number is from its median: nearer half of the records must be
 _PRESENT = 0.9  # of the numbers that must be above zero to be multiplied
 _IN_A_GROUP = 20  # records
+HALVED = 0.6  # of what one column leaves open: more may not be left open by it and another one together
 _LARGEST = 1e100  # numbers
 
 Floats = NDArray[np.float64]
@@ -76,12 +77,15 @@ def within_groups(columns: Sequence[Seen], left_out: set[int], numbers: Floats) 
     for group, named in enumerate(columns):
         if group in left_out or not 1 < named.size <= len(some) // _IN_A_GROUP:
             continue
+        alone = _in_each(named.codes[some], np.zeros(len(some)), y, named.size)
+        without = np.abs(y - alone.of(named.codes[some], np.zeros(len(some))))
         for place in numbers_to_combine(columns):
             x = columns[place].amounts
             if place in left_out or place == group or x is None or not _can_be_squared(x):
                 continue
             fitted = _in_each(named.codes[some], x[some], y, named.size)
-            if _is_near(np.abs(y - fitted.of(named.codes[some], x[some])), y):
+            off = np.abs(y - fitted.of(named.codes[some], x[some]))
+            if _is_near(off, y) and np.nanmedian(off) <= HALVED * np.nanmedian(without):
                 words = f"{columns[place].name}, by {named.name},"
                 yield Computed((group, place), words, fitted.of(named.codes, x))
 
