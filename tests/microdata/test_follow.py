@@ -176,3 +176,15 @@ def test_on_every_engine(tmp_path: Path, method: str) -> None:
         "Columns that hold what belongs to a protected one: words (that of dx).\n"
         in found[0].publication.note.read_text()
     )
+
+
+def test_texts_of_single_records_are_spoken_of() -> None:
+    codes = [f"D{place % 5}" for place in range(100)]
+    attributes = [
+        tm.Attribute("dx", role="quasi_identifier", kind="nominal"),
+        tm.Attribute("text", role="other", follows="dx"),
+    ]
+    for texts, said in (([f"{code} of Ann {place}" for place, code in enumerate(codes)], 1), (codes, 0)):
+        release = tm.protect(pa.table({"dx": codes, "text": texts}), tm.Schema(attributes), tm.Pram(0.5), seed=1)
+        found = [note for note in release.notes if "5 of its released values stood in one record only" in note]
+        assert len(found) == said

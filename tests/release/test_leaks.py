@@ -163,6 +163,25 @@ def test_what_the_release_tells_by_itself_is_no_leak() -> None:
             tm.protect(table, schema, method, seed=1)
 
 
+def test_columns_beside_one_that_the_release_tells_by_itself_are_no_leak() -> None:
+    rng = np.random.default_rng(3)
+    ages = rng.integers(18, 95, 1_500)
+    others = {
+        "group": [f"{one // 10}" for one in ages],
+        "sex": rng.choice(["m", "f"], 1_500),
+        "ward": rng.integers(0, 6, 1_500).astype(str),
+        "wait": rng.integers(0, 60, 1_500),
+    }
+    schema = tm.Schema(
+        [
+            tm.Attribute("age", role="quasi_identifier", kind="continuous"),
+            *(tm.Attribute(name, role="other") for name in others),
+        ]
+    )
+    tens = {float(one + 5): [one, one + 10] for one in range(10, 100, 10)}
+    tm.protect(pa.table({"age": ages, **others}), schema, tm.Recoding(rules={"age": tens}), seed=1)
+
+
 def test_a_column_that_follows_is_looked_at_too() -> None:
     """A table with the true texts is not the one that was meant."""
     table, first = coded(text=[TEXTS[one] for one in CODES])

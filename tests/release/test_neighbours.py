@@ -62,3 +62,7 @@ def test_numbers_that_say_nothing_together() -> None:
     total = RNG.permutation(np.cumsum(AMOUNT)).round(2)
     assert release(AMOUNT, balance=total, north=PLACE[0], east=PLACE[1]).promise
     assert release(REGION, balance=total, number=[numbered(int(one)) for one in RNG.permutation(TIME)]).promise
+
+
+def test_numbers_of_any_size() -> None:
+    assert release(AMOUNT * 1e304, balance=(RNG.permutation(np.cumsum(AMOUNT)) - 50_000) * 1e303, east=PLACE[1]).promise

@@ -31,12 +31,14 @@ class Followed:
     """A column that follows another, as it is released: its values, and how many cells found none of their own.
 
     ``labelled`` cells took their text from the taxonomy, ``emptied`` ones have no value, as none belongs to the
-    released value of the column that they follow.
+    released value of the column that they follow. ``single`` values are released that stood in one record only,
+    though what they follow stood in several: they may speak of whom that record was about.
     """
 
     values: Distinct
     labelled: int = 0
     emptied: int = 0
+    single: int = 0
 
 
 def followed(frame: Frame, schema: Schema, columns: Mapping[str, Column], name: str) -> Followed:
@@ -70,6 +72,7 @@ def followed(frame: Frame, schema: Schema, columns: Mapping[str, Column], name: 
     else:
         return Followed(own)  # what it follows is passed through, and so is this
     usual = _usual(keys, own, size)
+    single = _single(keys, own, usual, wanted)
     values, labelled = list(own.values), 0
     if isinstance(released, TaxonomicColumn) and isinstance(before, TaxonomicColumn):
         text = is_text(frame.arrow_type(name)) if frame.arrow_type(name) is not None else True
@@ -80,7 +83,7 @@ def followed(frame: Frame, schema: Schema, columns: Mapping[str, Column], name: 
         labelled = int(np.isin(wanted, list(new)).sum())
     codes = np.append(usual, np.int32(-1))[np.where(wanted < 0, size, wanted)]
     emptied = int(((codes < 0) & (wanted != -1)).sum())
-    return Followed(Distinct(codes.astype(np.int32), values), labelled, emptied)
+    return Followed(Distinct(codes.astype(np.int32), values), labelled, emptied, single)
 
 
 def _numbered(before: Column, released: Column, unit: float) -> tuple[Codes, Codes, int]:
@@ -109,6 +112,15 @@ def _usual(keys: Codes, own: Distinct, size: int) -> Codes:
     usual = np.full(size, -1, dtype=np.int32)
     usual[key[first]] = value[first]
     return usual
+
+
+def _single(keys: Codes, own: Distinct, usual: Codes, wanted: Codes) -> int:
+    """How many of the values that are released stood in one record only, and what they follow in several."""
+    used = np.unique(wanted[wanted >= 0])
+    used = used[usual[used] >= 0]
+    records = np.bincount(own.codes[own.codes >= 0], minlength=own.size)
+    led = np.bincount(keys[keys >= 0], minlength=len(usual))
+    return int(((records[usual[used]] == 1) & (led[used] > 1)).sum())
 
 
 # --------------------------------------------------------------------------------------- from a taxonomy

@@ -285,7 +285,8 @@ def _how_looked(
     if numeric > 1:
         of = counted(numeric * (numeric - 1) // 2, "pair")
         also.append(f"sums, differences, products and quotients of {of}")
-    if len(to_weight(same)) > 2:
-        also.append(f"weighted sums and products of {counted(len(to_weight(same)), 'column')}")
+    added = len(to_weight(same, len(same[0].codes)))
+    if added > 1:
+        also.append(f"weighted sums and products of up to {counted(added, 'column')}")
     more = f"; also at {', '.join(also)}" if also else ""
     return f"looked at {looked} for {', '.join(targets)}{more}{nearest}"

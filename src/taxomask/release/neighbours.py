@@ -55,15 +55,18 @@ def alike_in_both(first: Floats, second: Floats) -> Codes:
 
 def running_totals(columns: Sequence[Seen], left_out: set[int], numbers: Floats) -> Iterator[Computed]:
     """The steps of columns that may be running totals of a number, from one value to the next above or below it."""
-    whole = float(np.nansum(np.abs(numbers)))
+    with np.errstate(over="ignore"):  # numbers may be as large as they come
+        whole = float(np.nansum(np.abs(numbers)))
     for place in numbers_to_combine(columns):
         x = columns[place].amounts
         if place in left_out or x is None or not _hardly_repeats(columns[place]):
             continue
         order = np.flatnonzero(np.isfinite(x))
         order = order[np.argsort(x[order], kind="stable")]
-        steps = np.diff(x[order])
-        if not whole / _NEARLY <= float(steps.sum()) <= whole * _NEARLY:
+        with np.errstate(over="ignore"):
+            steps = np.diff(x[order])
+            added = float(steps.sum())
+        if not 0 < whole / _NEARLY <= added <= whole * _NEARLY < np.inf:
             continue
         for words, rows in (("less the next below it", order[1:]), ("taken from the next above it", order[:-1])):
             made = np.full(len(x), np.nan)

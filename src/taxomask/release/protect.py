@@ -240,4 +240,10 @@ def _following_note(data: Microdata, name: str) -> str:
         said.append(f"{found.labelled:,} cells hold what the taxonomy says")
     if found.emptied:
         said.append(f"{found.emptied:,} cells hold nothing")
-    return f"{name} follows {leader}: {', '.join(said)}, as the released {leader} does not occur." if said else ""
+    notes = [f"{name} follows {leader}: {', '.join(said)}, as the released {leader} does not occur."] if said else []
+    if found.single:
+        notes.append(
+            f"{name} follows {leader}: {found.single:,} of its released values stood in one record only, of several "
+            f"with that {leader}, and may speak of that one."
+        )
+    return " ".join(notes)

@@ -17,7 +17,7 @@ from .groups import LIKELY, grown, most_told
 from .neighbours import alike_in_both, pairs_of_numbers, running_totals
 from .seen import Seen, seen
 from .telling import ENOUGH, Guess, View, cells_of, few, gain, guess, ranked, same_number
-from .weighted import weighted, within_groups
+from .weighted import HALVED, weighted, within_groups
 from .words import telling_words
 
 __all__ = ["Finding", "Told", "counted", "pairs_to_try", "percent", "told_by"]
@@ -83,20 +83,29 @@ def told_by(
 
     some = few(len(columns[0].codes)) if columns else np.empty(0, np.int64)
     views = [View(view.codes[some], view.places) for view in target.views]
+    alone = [0.0 if place in guilty else _by_itself(one.take(some), views) for place, one in enumerate(columns)]
+
+    def beyond(group: Iterable[int], cells: NDArray[np.int32]) -> float:
+        """What they tell of the sample; nothing, if it is what one of them tells that the release tells as well."""
+        told, most = most_told(cells, views), max(alone[place] for place in group)
+        return told if most < ENOUGH or 1 - told < HALVED * (1 - most) else 0.0
+
     open_ = [(a, b) for a, b in pairs if a not in guilty and b not in guilty]
-    tried = [most_told(_joined(columns[a], columns[b], some), views) for a, b in open_]
+    tried = [beyond((a, b), _joined(columns[a], columns[b], some)) for a, b in open_]
     for (a, b), told in zip(open_, tried, strict=True):
         if told >= LIKELY:
             look((a, b), _joined(columns[a], columns[b]))
             guilty.update((a, b) if named[-1][1][0] is not None else ())
     groups = [group for group in written_apart(columns) if not guilty.intersection(group)]
-    if tried:
+    if any(tried):
         best = open_[int(np.argmax(tried))]
         groups += [group for group in grown(columns, best, guilty, views, some) if group not in groups]
     for group in groups:
-        look(group, together([columns[place] for place in group]))
+        cells = together([columns[place] for place in group])
+        if beyond(group, cells[some]) > 0:
+            look(group, cells)
     named += _by_computing(target, columns, guilty)
-    named += _by_neighbours(target, columns, guilty, views, some)
+    named += _by_neighbours(target, columns, guilty, alone, some)
     first = {finding.columns: finding for _, (finding, _) in reversed(named) if finding is not None}
     findings = tuple(reversed(first.values()))
     most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
@@ -159,20 +168,27 @@ def _by_computing(
 
 
 def _by_neighbours(
-    target: _Target, columns: Sequence[Seen], guilty: set[int], views: Sequence[View], some: NDArray[np.int64]
+    target: _Target, columns: Sequence[Seen], guilty: set[int], alone: Sequence[float], some: NDArray[np.int64]
 ) -> Iterator[tuple[tuple[str, ...], tuple[Finding | None, float]]]:
     """What two numbers that hardly repeat tell together: a plain value, or a number as closely as by computing."""
+    views = [View(view.codes[some], view.places) for view in target.views]
     for a, b in pairs_of_numbers(columns, guilty):
         names = columns[a].name, columns[b].name
         first, second = (columns[place].amounts for place in (a, b))
         assert first is not None
         assert second is not None
-        if most_told(alike_in_both(first[some], second[some]), views) < LIKELY:
+        told = most_told(alike_in_both(first[some], second[some]), views)
+        if told < LIKELY or 1 - told >= HALVED * (1 - max(alone[a], alone[b])):
             continue
         cells, least = alike_in_both(first, second), ENOUGH if target.numbers is None else LEAST
         found, _ = _found(target, names, [cells], least)
         if found is not None:
             yield names, (found, 1.0)
+
+
+def _by_itself(column: Seen, views: Sequence[View]) -> float:
+    """The most that a column of numbers tells of one of some views."""
+    return max((most_told(cells, views) for cells in cells_of(column.codes, column.amounts)), default=0.0)
 
 
 def _ways(target: _Target, column: Seen) -> Iterator[NDArray[np.int32]]:

@@ -6,7 +6,7 @@ are made from some records and must hold in others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from .computed import Computed, numbers_to_combine
 from .seen import Seen
 from .telling import few
 
-__all__ = ["COLUMNS", "to_weight", "weighted", "within_groups"]
+__all__ = ["COLUMNS", "HALVED", "to_weight", "weighted", "within_groups"]
 
 COLUMNS = 48  # of numbers that are added up at most: those with the most values,
 _FOR_EACH = 16  # and records that a weight is found from
@@ -26,15 +26,23 @@ _FITTING = 0.6  # of the records, from which weights are found
 _NEAR = 0.15  # of how far a number is from its median: nearer half of the records must be
 _PRESENT = 0.9  # of the numbers that must be above zero to be multiplied
 _IN_A_GROUP = 20  # records
+HALVED = 0.6  # of what one column leaves open: more may not be left open by it and another one together
+_LARGEST = 1e100  # numbers
 
 Floats = NDArray[np.float64]
 
 
-def to_weight(columns: Sequence[Seen], left_out: set[int] | None = None, records: int | None = None) -> list[int]:
-    """The places of the columns of numbers that are added up, and may be told about by so many records."""
-    most = COLUMNS if records is None else min(COLUMNS, records // _FOR_EACH)
-    numeric = [place for place, one in enumerate(columns) if one.amounts is not None and one.size > 1]
-    return sorted(sorted(set(numeric) - (left_out or set()), key=lambda place: -columns[place].size)[:most])
+def to_weight(columns: Sequence[Seen], records: int, left_out: Collection[int] = ()) -> list[int]:
+    """The places of the columns of numbers that are added up: as many as so many records allow to find weights for."""
+    records = min(records, 2 * _RECORDS)
+    most = min(COLUMNS, records // 2 // _FOR_EACH) if records >= 4 * _FOR_EACH else 0
+    numeric = {place for place, one in enumerate(columns) if one.size > 1 and _can_be_squared(one.amounts)}
+    return sorted(sorted(numeric.difference(left_out), key=lambda place: -columns[place].size)[:most])
+
+
+def _can_be_squared(numbers: Floats | None) -> bool:
+    """Numbers of any length come; nothing is known of sums of such as overflow."""
+    return numbers is not None and bool((np.abs(numbers[~np.isnan(numbers)]) < _LARGEST).all())
 
 
 def weighted(columns: Sequence[Seen], left_out: set[int], numbers: Floats) -> Iterator[Computed]:
@@ -43,9 +51,9 @@ def weighted(columns: Sequence[Seen], left_out: set[int], numbers: Floats) -> It
     Columns ``left_out`` tell it by themselves. A number that is missing counts as nothing in a sum.
     """
     some = _some(numbers)
-    if len(some) < 4 * _FOR_EACH:
+    places = to_weight(columns, len(some), left_out)
+    if len(places) < 2 or not _can_be_squared(numbers):
         return
-    places = to_weight(columns, left_out, len(some) // 2)
     every = [columns[place].amounts for place in places]
     known = {place: one for place, one in zip(places, every, strict=True) if one is not None}
     for multiplied in (False, True):
@@ -64,16 +72,20 @@ def within_groups(columns: Sequence[Seen], left_out: set[int], numbers: Floats) 
     """
     some = _some(numbers)
     y = numbers[some]
+    if not _can_be_squared(numbers):
+        return
     for group, named in enumerate(columns):
         if group in left_out or not 1 < named.size <= len(some) // _IN_A_GROUP:
             continue
+        alone = _in_each(named.codes[some], np.zeros(len(some)), y, named.size)
+        without = np.abs(y - alone.of(named.codes[some], np.zeros(len(some))))
         for place in numbers_to_combine(columns):
             x = columns[place].amounts
-            assert x is not None
-            if place in left_out or place == group:
+            if place in left_out or place == group or x is None or not _can_be_squared(x):
                 continue
             fitted = _in_each(named.codes[some], x[some], y, named.size)
-            if _is_near(np.abs(y - fitted.of(named.codes[some], x[some])), y):
+            off = np.abs(y - fitted.of(named.codes[some], x[some]))
+            if _is_near(off, y) and np.nanmedian(off) <= HALVED * np.nanmedian(without):
                 words = f"{columns[place].name}, by {named.name},"
                 yield Computed((group, place), words, fitted.of(named.codes, x))
 

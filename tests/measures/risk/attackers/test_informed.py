@@ -317,10 +317,9 @@ def test_of_a_longer_table_the_finding_says_so(monkeypatch: pytest.MonkeyPatch) 
     release = tm.protect(table, schema, tm.RankSwapping(p=10, algorithm=3), seed=3)
     monkeypatch.setattr(informed, "ALL_AT_ONCE", 100)
     monkeypatch.setattr(learning, "EACH", 100)
-    monkeypatch.setattr(informed, "NEAR", 20)
     found = release.evaluate(attackers=["informed"]).attackers.informed
     assert (
-        "Each record with the likeliest, the 20 likeliest by their values told apart by what became of each"
+        "Each record with the likeliest, the 16 likeliest by their values told apart by what became of each"
         in found.how
     )
 

@@ -16,7 +16,7 @@ from ..sampling import TARGETS, generator, targets
 from ._in_groups import informed_on
 from .attacker import Attack, Attacker, found_with, units_of
 from .learned import OfRecords
-from .linking import NEAR, TIED, Links, linked, one_to_one
+from .linking import TIED, Links, linked, one_to_one
 from .repetitions import (
     LARGEST,
     RECORDS,
@@ -34,6 +34,7 @@ Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
+CLOSER = 16  # original records of a longer table that are looked at one by one: of 64 not more are found
 ALL_AT_ONCE = 2 * TARGETS  # records up to which so many are looked for that they can want the same original one
 
 
@@ -64,7 +65,7 @@ def _of_many(evidence: list[Evidence], rows: Whole, units: Whole, rng: np.random
     The originals that are likeliest by their values are told apart by what became of each in repetitions.
     """
     of_records = [one for one in evidence if isinstance(one, OfRecords)]
-    links = linked(evidence, rows, units, rng, near=NEAR if of_records else 1)
+    links = linked(evidence, rows, units, rng, near=CLOSER if of_records else 1)
     if not of_records:
         return links.chances, LIKELIEST
     total = links.values + sum(one.closer(rows, links.records) for one in of_records)

@@ -29,6 +29,7 @@ CODES = 2_500  # categories of which all pairs are counted
 MOVES = 64  # kinds of moves, in ranks
 PLACES = 8  # parts of the scale that may move differently
 EACH = 10_000  # records up to which a table says what is learnt of each by itself; of more, when it is asked for
+OFTEN = 4  # repetitions, at least, that teach something of single records of a longer table
 WIDTHS = (0, 2, 8, 24)  # cells on both sides that a count is shared out among
 DRAWN = (3.0, 30.0, 300.0, 3_000.0, 1e9)  # how many pairs what is known of its kind counts for
 DRAWN_OF_RECORDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -80,7 +81,7 @@ def learned(x: Column, releases: Sequence[Column], repeated: Sequence[Column], s
     made = [cells.released(column) for column in repeated]
     table, foreseen = _best(cells, x, known, there, made)
     counts = None
-    if seen is None and len(made) > 1:
+    if seen is None and len(made) >= (2 if len(x) <= EACH else OFTEN):
         widths = WIDTHS if _is_ordered(x) else WIDTHS[:1]
         counts, foreseen = _how_records_count(foreseen, made, widths, cells.size)
     if counts is not None and len(x) <= EACH:

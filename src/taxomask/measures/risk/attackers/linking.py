@@ -12,7 +12,7 @@ from ....methods.likelihood import CodeEvidence, Evidence, NumberEvidence
 from ....records import NumberTerm, RecordDistance, TableTerm
 from .attacker import own_pairs
 
-__all__ = ["NEAR", "TIED", "Likeliest", "Links", "by_distance", "likeliest_of", "linked", "one_to_one"]
+__all__ = ["TIED", "Likeliest", "Links", "by_distance", "likeliest_of", "linked", "one_to_one"]
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
