@@ -280,13 +280,9 @@ def _how_looked(
     )
     unlooked = f" ({counted(left_out, 'pair')} not looked at)" if left_out else ""
     looked = f"{counted(len(same), 'column')} and {counted(len(pairs), 'pair')}{unlooked}"
-    also = ["the best pair with further columns of few values"] if pairs and len(same) > 2 else []
-    numeric = len(numbers_to_combine(same))
-    if numeric > 1:
-        of = counted(numeric * (numeric - 1) // 2, "pair")
-        also.append(f"sums, differences, products and quotients of {of}")
-    added = len(to_weight(same, len(same[0].codes)))
-    if added > 1:
-        also.append(f"weighted sums and products of up to {counted(added, 'column')}")
-    more = f"; also at {', '.join(also)}" if also else ""
-    return f"looked at {looked} for {', '.join(targets)}{more}{nearest}"
+    also = "; also at the best pair with further columns of few values" if pairs and len(same) > 2 else ""
+    numeric, added = len(numbers_to_combine(same)), len(to_weight(same, len(same[0].codes)))
+    sums = [f"sums, differences, products and quotients of {counted(numeric * (numeric - 1) // 2, 'pair')}"]
+    sums += [f"weighted sums and products of up to {counted(added, 'column')}"] if added > 2 else []
+    of_numbers = f"; for numbers also at {' and '.join(sums)}" if numeric > 1 else ""
+    return f"looked at {looked} for {', '.join(targets)}{also}{of_numbers}{nearest}"
