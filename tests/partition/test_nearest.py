@@ -47,12 +47,30 @@ def random_space(n: int, seed: int, *, coarse: bool, missing: float, terms: str 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("coarse", [True, False])
 def test_large_tables_of_all_kinds_equal_the_scan(terms: str, missing: float, coarse: bool) -> None:
-    space = random_space(3000, 1, coarse=coarse, missing=missing, terms=terms)
+    space = random_space(5000, 1, coarse=coarse, missing=missing, terms=terms)
     queries = random_space(300, 2, coarse=coarse, missing=missing, terms=terms)
     found = Neighbours(space).nearest(queries)
     squared, ties = naive(space, queries)
     np.testing.assert_array_equal(found.squared, squared)
     np.testing.assert_array_equal(found.ties, ties)
+
+
+@pytest.mark.parametrize("terms", ["nngtf", f"{WIDE}gtf"])
+@pytest.mark.parametrize("coarse", [True, False])
+def test_the_points_that_are_nearest(terms: str, coarse: bool) -> None:
+    space = random_space(5000, 1, coarse=coarse, missing=0.0, terms=terms)
+    queries = random_space(1100, 2, coarse=coarse, missing=0.0, terms=terms)
+    neighbours, query = Neighbours(space), 0
+    for piece, points, counts in neighbours.nearest_points(queries):
+        assert piece.start == query
+        for some in np.split(points, np.cumsum(counts)[:-1]):
+            away = space.squared_from(*(one[query] for one in queries.coordinates))
+            records = [neighbours.distinct.records[slice(*neighbours.distinct.start[t : t + 2])] for t in some]
+            expected = np.flatnonzero(equally_near(away, space.slack / 1e-14))
+            assert sorted(np.concatenate(records).tolist()) == expected.tolist()
+            query += 1
+        assert piece.stop == query
+    assert query == queries.n
 
 
 def test_more_records_than_the_sample_that_looks_for_repeated_ones() -> None:

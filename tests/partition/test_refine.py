@@ -18,7 +18,7 @@ from naive_centres import Centre, ConvexMedian, MarginalMean, Mean, Median, Mode
 from taxomask.errors import PlanError
 from taxomask.microdata.people import class_owners
 from taxomask.partition import mdav
-from taxomask.partition.refine import Refinement, refine
+from taxomask.partition.refine import Refinement, default_steps, refine
 from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 
 CASC = Path(__file__).parent.parent / "data" / "casc"
@@ -158,6 +158,15 @@ def test_what_ends_the_search() -> None:
     assert short.loss_after < short.loss_before
     equal = RecordDistance(numbers(np.ones((9, 2))))
     assert refine(equal, start[:9], 3, rng=np.random.default_rng(0)).stopped == "local optimum"
+
+
+def test_a_long_search_begins_as_a_shorter_one_and_goes_on() -> None:
+    space = RecordDistance(numbers(np.random.default_rng(0).normal(size=(60, 3))))
+    start, steps = mdav(space, 3), default_steps(60, numbers=True)
+    losses = [
+        refine(space, start, 3, steps=times * steps, rng=np.random.default_rng(4)).loss_after for times in (1, 2, 3)
+    ]
+    assert losses == sorted(losses, reverse=True)
 
 
 def test_groups_that_are_too_small() -> None:

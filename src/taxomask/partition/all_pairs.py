@@ -61,11 +61,14 @@ def _near(
     for first in range(0, right.shape[1], _POINTS):
         squared = left @ right[:, first : first + _POINTS]  # less |x|², which is the same for all points
         place = squared.argmin(axis=1)
-        nearer = np.flatnonzero(squared[each, place] < least)
-        least[nearer] = squared[nearer, place[nearer]]
+        smallest = squared[each, place]
+        nearer = np.flatnonzero(smallest < least)
+        least[nearer] = smallest[nearer]
         nearest[nearer] = np.minimum(nearest[nearer], away(asked[nearer], first + place[nearer]))
-        near = np.flatnonzero(squared <= most(asked, nearest)[:, None])
-        query, place = near // squared.shape[1], first + near % squared.shape[1]
+        limit = most(asked, nearest)
+        rows = np.flatnonzero(smallest <= limit)
+        near = np.flatnonzero(squared[rows] <= limit[rows, None])
+        query, place = rows[near // squared.shape[1]], first + near % squared.shape[1]
         found.append((query, place, away(asked[query], place)))
         np.minimum.at(nearest, query, found[-1][2])
     query, place, distance = (np.concatenate(one) for one in zip(*found, strict=True))

@@ -19,7 +19,7 @@ __all__ = ["check_enough", "mdav", "several"]
 
 Path = Literal["plain", "scan", "index"]
 
-_PLAIN = 2_500  # records; more of them take longer in plain arrays than a kernel takes to be loaded
+_PLAIN, _WIDE = 2_500, 10  # records and attributes; more take longer in plain arrays than a kernel takes to be loaded
 
 
 def mdav(
@@ -84,7 +84,8 @@ def mdav(
     check_enough(space.n, owners, k)
     points = Points.of(space, ordinal)
     counted = None if owners is None else People(owners)
-    if counted is None and (path == "plain" or (path is None and space.n <= _PLAIN and not _scan_is_worth_it())):
+    small = path is None and space.n <= _PLAIN and len(space.terms) <= _WIDE
+    if counted is None and (path == "plain" or (small and not _scan_is_worth_it())):
         plain(points, k)
         return points.group
     group = 0

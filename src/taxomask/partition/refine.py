@@ -29,7 +29,7 @@ _NEAR = 10  # how many near points each point knows
 _TREES, _LEAF, _SMALL = 4, 48, 2048  # to find them; up to so many points are all compared
 _RARE = 100  # one attempt in so many is to dissolve or to create a group
 _HOT, _COLD = 0.8, 0.1  # the temperature falls from one to the other; multiples of the loss per record
-_AGAIN = 0.3  # a long search goes on from the best so far at this temperature, again and again
+_AGAIN = 0.3, 0.3, 0.5, 0.8  # a long search goes on from the best so far, at these temperatures in turn
 _RESTLESS = 0.03  # it falls at once if more of the attempts are accepted, in a search with few steps per record
 _QUENCH = 0.05  # in this last part of the search nothing for the worse is accepted
 _ROOM = 2**28  # members of groups, if all were as large as the largest
@@ -223,9 +223,10 @@ class _Search:
             if done >= (turn + 1) * length:
                 turn, (parts, _) = done // length, self._from_best()
             cooling = min(20 * n, steps - done)  # what it takes to end well, if time runs out
+            hot = _AGAIN[(turn - 1) % len(_AGAIN)] if turn else _HOT
             now = perf_counter()
             late = now > end or (cooling < steps - done and now + (now - begin) * cooling / max(done, n) > end)
-            heat = 0.0 if late else min(_heat(done / length - turn, _AGAIN if turn else _HOT), self.limit)
+            heat = 0.0 if late else min(_heat(done / length - turn, hot), self.limit)
             done += self._anneal(parts, heat, cooling if late else min(chunk, steps - done))
             loss = float(parts[4][: parts[6][0], -1].sum())
             if loss < lowest:

@@ -250,6 +250,26 @@ def test_distance_correlation_finds_what_belongs_together(n: int, seed: int) -> 
     assert found.before["plain", "concept"] == pytest.approx(1)
 
 
+def test_distance_correlation_of_groups_is_that_of_their_records() -> None:
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, 40, 300)
+    columns = {name: rng.normal(size=40)[group] for name in ("first", "second")}
+    columns |= {"third": np.round(rng.normal(size=40), 1)[group], "own": rng.normal(size=300)}
+    of_groups = np.array(["a1", "a2", "b1", "b11"])[rng.integers(0, 4, 40)][group]
+    schema = tm.Schema(
+        [tm.Attribute(name, role="other", kind="continuous") for name in columns]
+        + [tm.Attribute("concept", role="other", kind="nominal")]
+    )
+    data = tm.Microdata.from_frame(pa.table({**columns, "concept": of_groups}), schema)
+    away = {name: np.abs(values[:, None] - values) for name, values in columns.items()}
+    away["concept"] = (of_groups[:, None] != of_groups).astype(float)
+    centred = {name: one - one.mean(0) - one.mean(1)[:, None] + one.mean() for name, one in away.items()}
+    found = distance_correlations(data, data).before
+    for (a, b), value in found.items():
+        covariance, *variances = (np.sqrt((centred[x] * centred[y]).mean()) for x, y in ((a, b), (a, a), (b, b)))
+        assert value == pytest.approx(covariance / np.sqrt(np.prod(variances)), rel=1e-9)
+
+
 @given(st.data())
 @settings(max_examples=15)
 def test_another_numbering_of_categories_changes_nothing(data: st.DataObject) -> None:
