@@ -375,3 +375,78 @@ def test_a_taxonomy_from_columns_is_made_changed_and_saved(server: Server, brows
         page.get_by_label("Kind of age").select_option("taxonomic")
         page.get_by_label("Taxonomy of age").select_option("icd9cm")
         page.get_by_role("region", name="age", exact=True).get_by_text("This may be chance").wait_for()
+
+
+ANALYSES = [  # a kind, columns that are picked, and what is written or chosen
+    ("mean", ["sex"], {"Of": "age"}),
+    ("quantile", [], {"Of": "stay", "q": "0.5"}),
+    ("cross_table", ["dx", "sex"], {"dx": "2"}),
+    ("count", [], {"Condition": "age > 40 and dx under 390-459"}),
+    ("linear_regression", [], {"Response": "stay", "Terms": "age\nsex"}),
+    ("logistic_regression", [], {"Response": "stay > 5", "Terms": "age\nsex\ndx under 390-459", "sex": "m"}),
+]
+
+
+def test_every_kind_of_analysis_and_a_choice_by_one(server: Server, browser: Any, tmp_path: Path) -> None:
+    """Analyses are set on the page, stand in the report, and a method is chosen by what is kept of one of them."""
+    codes = ["4019", "41401", "25000", "486"]
+    rows = [f"{20 + (7 * i) % 61},{'fm'[i % 2]},{1 + (5 * i) % 11},{codes[i % 7 % 4]},{i % 3}" for i in range(90)]
+    (tmp_path / "stays.csv").write_text("\n".join(["age,sex,stay,dx,ward", *rows]) + "\n")
+    with opened(browser, server) as page:
+        page.set_input_files("#file", tmp_path / "stays.csv")
+        heading(page, "What are the columns?")
+        for name in ("age", "sex", "stay", "ward"):
+            role(page, name, "Quasi-identifier").check()
+        role(page, "dx", "Quasi-identifier").check()
+        page.get_by_label("Kind of stay").select_option("continuous")
+        page.get_by_label("Kind of ward").select_option("nominal")
+        page.get_by_label("Kind of dx").select_option("taxonomic")
+        page.get_by_label("Taxonomy of dx").select_option("icd9cm")
+        page.get_by_role("button", name="Next: protect it").click()
+        page.get_by_text("Who may try to find people").click()
+        leave_one_attacker(page)
+        page.get_by_text("What users will compute").click()
+        for number, (kind, picked, said) in enumerate(ANALYSES, start=1):
+            page.get_by_label("Add an analysis").select_option(kind)
+            form = page.get_by_role("region", name=f"Analysis {number}", exact=True)
+            form.get_by_text("More", exact=True).click()
+            for name in picked:
+                form.get_by_role("checkbox", name=name, exact=True).check()
+            for label, text in said.items():
+                field = form.get_by_label(label, exact=True).last
+                if field.evaluate("one => one.tagName") == "SELECT":
+                    field.select_option(text)
+                else:
+                    field.fill(text)
+                    field.blur()
+        assert (accessible(page), plain(page)) == ([], [])
+        page.get_by_role("button", name="Protect the table").click()
+        heading(page, "What did it cost")
+        for shown in (
+            "Mean of age by sex",
+            "Median of stay",
+            "Records by dx and sex",
+            "Records with age > 40 and dx under",
+        ):
+            assert page.get_by_text(shown).count() == 1
+        for shown in ("stay explained by age, sex", "The log odds of stay > 5 explained by age, sex, dx under 390-459"):
+            assert page.get_by_text(shown).count() == 1
+        page.get_by_role("link", name="Try something else").click()
+        page.get_by_role("link", name="Compare methods").click()
+        for box in page.locator(".grid-table input[type=checkbox]").all():
+            box.set_checked(False)
+        page.get_by_label("Microaggregation", exact=True).check()
+        page.get_by_label("Values of k for Microaggregation", exact=True).fill("3, 6")
+        page.get_by_label("Shuffling", exact=True).check()
+        page.get_by_label("Keep most of").select_option("mean")
+        page.get_by_label("After comparing, search the smallest k").check()
+        page.get_by_role("button", name="Compare", exact=True).click()
+        page.get_by_text("it has the largest overlap of 'mean'").wait_for()
+        page.get_by_text("The smallest k, searched").click()
+        assert page.get_by_text("keeps to the limits").count()
+        assert page.get_by_text("Weights: ").count()
+        assert (accessible(page), plain(page)) == ([], [])
+        page.get_by_label("It must promise").select_option("k_anonymity")
+        page.get_by_text("promise that at least k records look alike").wait_for()
+        page.get_by_label("Keep most of").select_option("")
+        page.get_by_text("it has the smallest loss").wait_for()
