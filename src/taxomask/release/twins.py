@@ -65,7 +65,7 @@ def told_by(
     data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[tuple[int, int]]
 ) -> Told:
     """What each of some columns tells of a protected or removed one, and what pairs of them do, and columns that may be
-    one column written apart, a group to which the best pair grows, and numbers that two of them are together.
+    one column written apart, a group to which the best pair grows, and numbers that several of them are together.
 
     Pairs and the group are tried on a sample first, and if that is likely, on all records; columns that tell it by
     themselves are left out.
@@ -187,8 +187,9 @@ def _by_neighbours(
 
 
 def _by_itself(column: Seen, views: Sequence[View]) -> float:
-    """The most that a column of numbers tells of one of some views."""
-    return max((most_told(cells, views) for cells in cells_of(column.codes, column.amounts)), default=0.0)
+    """The most that a column of numbers or values tells for sure of one of some views."""
+    found = [guess(cells, view) for cells in cells_of(column.codes, column.amounts) for view in views]
+    return max((one.surely for one in found if one is not None), default=0.0)
 
 
 def _ways(target: _Target, column: Seen) -> Iterator[NDArray[np.int32]]:
