@@ -104,8 +104,10 @@ def told_by(
         cells = together([columns[place] for place in group])
         if beyond(group, cells[some]) > 0:
             look(group, cells)
-    named += _by_computing(target, columns, guilty)
-    named += _by_neighbours(target, columns, guilty, alone, some)
+    parts = [part for place, one in enumerate(columns) if place not in guilty for part in one.apart]
+    named += _by_computing(target, [*columns, *parts], guilty)
+    alone += [_by_itself(part.take(some), views) for part in parts]
+    named += _by_neighbours(target, [*columns, *parts], guilty, alone, some)
     first = {finding.columns: finding for _, (finding, _) in reversed(named) if finding is not None}
     findings = tuple(reversed(first.values()))
     most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
@@ -155,7 +157,7 @@ def _by_computing(
     for one in chain(*(way(columns, guilty, target.numbers) for way in _TO_COMPUTE)):
         if any(places.issubset(one.places) for places in known):
             continue
-        names = tuple(columns[place].name for place in one.places)
+        names = tuple(dict.fromkeys(columns[place].name for place in one.places))
         found = _same_number(target, names, one.words, one.numbers)
         if found is None:
             cells = cells_of(ranked(one.numbers).codes, one.numbers)
@@ -173,7 +175,7 @@ def _by_neighbours(
     """What two numbers that hardly repeat tell together: a plain value, or a number as closely as by computing."""
     views = [View(view.codes[some], view.places) for view in target.views]
     for a, b in pairs_of_numbers(columns, guilty):
-        names = columns[a].name, columns[b].name
+        names = tuple(dict.fromkeys((columns[a].name, columns[b].name)))
         first, second = (columns[place].amounts for place in (a, b))
         assert first is not None
         assert second is not None
