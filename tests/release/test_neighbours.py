@@ -40,6 +40,19 @@ def test_where_somebody_lives_tells_the_region() -> None:
         release(REGION, north=PLACE[0], east=PLACE[1])
 
 
+WRITTEN = {
+    "in a text": [f"POINT({east:.4f} {north:.4f})" for north, east in PLACE.T],
+    "in a structure": [{"north": float(north), "east": float(east)} for north, east in PLACE.T],
+}
+
+
+@pytest.mark.parametrize("place", WRITTEN.values(), ids=WRITTEN.keys())
+def test_where_somebody_lives_in_one_value(place: Any) -> None:
+    with pytest.raises(PromiseError, match="place tells wanted"):
+        release(REGION, place=place)
+    assert release(REGION, place=[place[one] for one in RNG.permutation(N)]).promise
+
+
 def test_a_number_that_depends_on_two_others_in_some_other_way() -> None:
     north, east = np.random.default_rng(2).uniform(0, 10, (2, 3_000)).round(4)
     with pytest.raises(PromiseError, match="north and east together tell wanted"):

@@ -20,6 +20,7 @@ from ..microdata.frames import Frame
 from ..microdata.notation import NUMBER, find_notation, notation, tidy
 from ..microdata.numeric import is_text, ticks
 from ..microdata.open_ends import open_end
+from .apart import numbers_apart
 from .days import days_in
 from .forms import forms_of_numbers, forms_of_texts, forms_of_times, gaps_of, spelled_out
 from .telling import few, ranked
@@ -58,7 +59,8 @@ class Seen:
     ``measured`` says that some have a fraction, or that they are dates: nobody numbers people like that. ``inside`` are
     numbers that stand in values of which most differ: the day, month and year of 12.03.45, the age in a remark;
     ``forms`` tell how such values are written, and ``words`` are those of them. ``gaps`` are the kinds of what stands
-    where there is no value (0: there is one). ``days`` are those of dates that are written in some other way.
+    where there is no value (0: there is one). ``days`` are those of dates that are written in some other way, ``apart``
+    numbers that stand in one value, each as a column.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Seen:
     words: Words | None = None
     gaps: NDArray[np.int32] | None = None
     days: NDArray[np.float64] | None = None
+    apart: tuple[Seen, ...] = ()
 
     @property
     def amounts(self) -> NDArray[np.float64] | None:
@@ -117,7 +120,22 @@ def seen(frame: Frame, name: str) -> Seen:
     words = _words(distinct) if numbers is None else None
     inside += [_in_order(distinct)] if numbers is None else []
     forms = _forms(frame, name, distinct, measured)
-    return Seen(name, codes, numbers, measured, tuple(inside), forms, words, gaps, days)
+    apart = _apart(distinct, name) if numbers is None else ()
+    return Seen(name, codes, numbers, measured, tuple(inside), forms, words, gaps, days, apart)
+
+
+def _apart(distinct: Distinct, name: str) -> tuple[Seen, ...]:
+    """The numbers in texts as columns of their own."""
+    found = [np.append(one, np.nan)[distinct.codes] for one in numbers_apart(texts_in(distinct)[1])]
+    return tuple(Seen(name, _numbered(one), one, measured=True) for one in found)
+
+
+def _numbered(numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The number of each value; -1 for none."""
+    codes = np.full(len(numbers), -1, dtype=np.int32)
+    there = ~np.isnan(numbers)
+    codes[there] = np.unique(numbers[there], return_inverse=True)[1]
+    return codes
 
 
 def _in_order(distinct: Distinct) -> NDArray[np.float64]:

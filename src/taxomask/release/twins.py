@@ -65,7 +65,7 @@ def told_by(
     data: Microdata, masked: Microdata, name: str, columns: Sequence[Seen], pairs: Sequence[tuple[int, int]]
 ) -> Told:
     """What each of some columns tells of a protected or removed one, and what pairs of them do, and columns that may be
-    one column written apart, a group to which the best pair grows, and numbers that two of them are together.
+    one column written apart, a group to which the best pair grows, and numbers that several of them are together.
 
     Pairs and the group are tried on a sample first, and if that is likely, on all records; columns that tell it by
     themselves are left out.
@@ -104,8 +104,10 @@ def told_by(
         cells = together([columns[place] for place in group])
         if beyond(group, cells[some]) > 0:
             look(group, cells)
-    named += _by_computing(target, columns, guilty)
-    named += _by_neighbours(target, columns, guilty, alone, some)
+    parts = [part for place, one in enumerate(columns) if place not in guilty for part in one.apart]
+    named += _by_computing(target, [*columns, *parts], guilty)
+    alone += [_by_itself(part.take(some), views) for part in parts]
+    named += _by_neighbours(target, [*columns, *parts], guilty, alone, some)
     first = {finding.columns: finding for _, (finding, _) in reversed(named) if finding is not None}
     findings = tuple(reversed(first.values()))
     most, by = max(((told, names) for names, (finding, told) in named if finding is None), default=(0.0, ()))
@@ -155,7 +157,7 @@ def _by_computing(
     for one in chain(*(way(columns, guilty, target.numbers) for way in _TO_COMPUTE)):
         if any(places.issubset(one.places) for places in known):
             continue
-        names = tuple(columns[place].name for place in one.places)
+        names = tuple(dict.fromkeys(columns[place].name for place in one.places))
         found = _same_number(target, names, one.words, one.numbers)
         if found is None:
             cells = cells_of(ranked(one.numbers).codes, one.numbers)
@@ -173,7 +175,7 @@ def _by_neighbours(
     """What two numbers that hardly repeat tell together: a plain value, or a number as closely as by computing."""
     views = [View(view.codes[some], view.places) for view in target.views]
     for a, b in pairs_of_numbers(columns, guilty):
-        names = columns[a].name, columns[b].name
+        names = tuple(dict.fromkeys((columns[a].name, columns[b].name)))
         first, second = (columns[place].amounts for place in (a, b))
         assert first is not None
         assert second is not None
@@ -187,8 +189,9 @@ def _by_neighbours(
 
 
 def _by_itself(column: Seen, views: Sequence[View]) -> float:
-    """The most that a column of numbers tells of one of some views."""
-    return max((most_told(cells, views) for cells in cells_of(column.codes, column.amounts)), default=0.0)
+    """The most that a column of numbers or values tells for sure of one of some views."""
+    found = [guess(cells, view) for cells in cells_of(column.codes, column.amounts) for view in views]
+    return max((one.surely for one in found if one is not None), default=0.0)
 
 
 def _ways(target: _Target, column: Seen) -> Iterator[NDArray[np.int32]]:
