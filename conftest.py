@@ -34,13 +34,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where slow tests are left out, try each property on a third of its examples: most of the time goes into them."""
+    """Where slow tests are left out, try each property on a fifth of its examples: most of the time goes into them."""
     if "not slow" not in config.getoption("markexpr"):
         return
     for test in {item.function for item in items if isinstance(item, pytest.Function)}:
         if is_hypothesis_test(test):
             given = test._hypothesis_internal_use_settings  # there is no other way to a part of what a test asks for
-            test._hypothesis_internal_use_settings = settings(given, max_examples=-(-given.max_examples // 3))
+            test._hypothesis_internal_use_settings = settings(given, max_examples=-(-given.max_examples // 5))
 
 
 def empty_cache(config: pytest.Config) -> None:

@@ -319,7 +319,7 @@ def test_what_was_looked_at_reads_as_a_sentence() -> None:
     table = pa.table({"age": [20 + 7 * i % 40 for i in rows], **names, "pay": [i * 1.5 for i in rows], "tax": [*rows]})
     schema = tm.Schema([FIRST[1], *(tm.Attribute(name, role="other") for name in table.column_names[1:])])
     (check,) = [one for one in tm.protect(table, schema, METHOD, seed=1).promise if "found to tell" in one.promise]
-    assert "columns of few values, and, for numbers, sums" in check.found
+    assert "; also at the best pair with further columns of few values, sums, differences, products" in check.found
     assert ",," not in check.found
 
 
@@ -350,11 +350,11 @@ def false_alarms(numbers: range) -> list[tuple[int, str]]:
 
 
 def test_planted_leaks_are_found() -> None:
-    assert len(missed(range(98))) <= 1
+    assert missed(range(48)) == []
 
 
 def test_clean_tables_pass() -> None:
-    assert len(false_alarms(range(100))) <= 1
+    assert false_alarms(range(50)) == []
 
 
 @pytest.mark.slow
