@@ -24,7 +24,7 @@ from .accept import Accepted
 from .leaks import NO_IDENTIFIER, NO_TWIN, WAY_OUT, Terms, leak_checks
 from .residue import NO_RESIDUE, OTHER_FORMAT
 from .seen import texts_of
-from .twins import Finding
+from .twins import Finding, counted
 
 __all__ = ["Found", "check_release", "stop_if_broken", "unchanged_notes"]
 
@@ -123,7 +123,7 @@ def _common(
         Check(
             f"without these, {whole}" if identifiers else whole,
             sorted(released.names) == sorted(expected) and released.n == records,
-            f"{len(released.names)} columns, {released.n:,} records",
+            f"{counted(len(released.names), 'column')}, {counted(released.n, 'record')}",
         ),
         _change(data, masked, promises, changed),
     )
