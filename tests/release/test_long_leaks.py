@@ -102,7 +102,7 @@ RESTS = {
 
 
 @pytest.mark.parametrize("name", RESTS)
-@pytest.mark.parametrize("sample", [None, 200])
+@pytest.mark.parametrize("sample", [pytest.param(None, marks=pytest.mark.slow), 200])
 def test_every_engine_says_the_same(
     short_chunks: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, sample: int | None
 ) -> None:
