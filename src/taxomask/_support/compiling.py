@@ -35,6 +35,7 @@ __all__ = ["compile_all", "inlined", "kernel", "makes_no_array"]
 
 _PACKAGE = Path(__file__).parents[1]
 _SETTINGS: Any = numba.config
+_unliteral: Any = types.unliteral
 _ONE_AT_A_TIME = threading.RLock()  # the settings are one for all threads: kernels would go to the working folder
 _KEPT = 30 * 24 * 3600  # seconds that kernels are kept after they were last used
 
@@ -125,7 +126,7 @@ def _once_for_integers(dispatcher: Any) -> Any:
     template = dispatcher.get_call_template
 
     def of_any(args: Any, kws: Any) -> Any:
-        return template([types.unliteral(one) if isinstance(one, types.IntegerLiteral) else one for one in args], kws)
+        return template([_unliteral(one) if isinstance(one, types.IntegerLiteral) else one for one in args], kws)
 
     dispatcher.get_call_template = of_any
     return dispatcher
