@@ -57,6 +57,35 @@ def test_a_kernel_calls_another_that_was_not_called_before(tmp_path: Path) -> No
     assert run(tmp_path, code, PYTHONPATH=os.pathsep.join((str(tmp_path), *sys.path))).stdout == "7.0 [(float64,)]\n"
 
 
+def test_a_part_of_kernels_is_compiled_once_whatever_constants_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "_kernels.py").write_text(
+        "from taxomask._support.compiling import kernel\n"
+        "@kernel()\ndef times(x, y):\n    return x * y\n"
+        "@kernel('i8(i8)')\ndef more(x):\n    return times(x, 2) + times(3, x) + times(x, x) + times(-1, 1)\n",
+        encoding="utf-8",
+    )
+    code = "import _kernels as k; print(k.more(5), k.times.signatures)"
+    assert run(tmp_path, code, PYTHONPATH=os.pathsep.join((str(tmp_path), *sys.path))).stdout == (
+        "49 [(int64, int64)]\n"
+    )
+
+
+def test_the_first_small_table_waits_for_no_kernel_that_groups(tmp_path: Path) -> None:
+    code = """
+import numpy as np
+import taxomask as tm
+from taxomask.partition import mdav
+from taxomask.partition._scan_kernels import scan
+from taxomask.records import NumberTerm
+values = np.random.default_rng(1).normal(size=50)
+space = tm.RecordDistance.from_terms([NumberTerm("x", values, 0.0, 1.0, farthest=1.0)])
+first, there = mdav(space, 3), scan._compiled
+again = mdav(space, 3)
+print(there, scan._compiled is not None, (first == again).all())
+"""
+    assert run(tmp_path, code).stdout == "None True True\n"
+
+
 def test_kernels_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None:
     run(tmp_path)
     here = tmp_path / "taxomask" / "kernels"

@@ -35,6 +35,7 @@ __all__ = ["compile_all", "inlined", "kernel", "makes_no_array"]
 
 _PACKAGE = Path(__file__).parents[1]
 _SETTINGS: Any = numba.config
+_unliteral: Any = types.unliteral
 _ONE_AT_A_TIME = threading.RLock()  # the settings are one for all threads: kernels would go to the working folder
 _KEPT = 30 * 24 * 3600  # seconds that kernels are kept after they were last used
 
@@ -114,10 +115,21 @@ def kernel(*signatures: str, **options: Any) -> Any:
     def compiled(function: Any) -> Any:
         how = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
         if not signatures:
-            return njit(**{"no_cpython_wrapper": True, **how})(function)
+            return _once_for_integers(njit(**{"no_cpython_wrapper": True, **how})(function))
         return Kernel(function, signatures, how)
 
     return compiled
+
+
+def _once_for_integers(dispatcher: Any) -> Any:
+    """Compiled once for all integers of a type: numba would compile it anew for a constant that a call is given."""
+    template = dispatcher.get_call_template
+
+    def of_any(args: Any, kws: Any) -> Any:
+        return template([_unliteral(one) if isinstance(one, types.IntegerLiteral) else one for one in args], kws)
+
+    dispatcher.get_call_template = of_any
+    return dispatcher
 
 
 def makes_no_array(*signatures: str) -> Any:

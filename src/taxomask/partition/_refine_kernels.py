@@ -55,7 +55,7 @@ def neighbour(near, point, head, state, i):
 @makes_no_array()
 def shift(codes, attributes, whole, group, slot, members, count, away, i, b):
     """Record i goes to group b."""
-    a = group[i]
+    a = np.int64(group[i])
     count[a] -= 1
     last = members[a, count[a]]
     members[a, slot[i]] = last

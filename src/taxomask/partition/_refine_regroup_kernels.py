@@ -74,7 +74,7 @@ def _create(numbers, extra, parts, close, k, state, scratch, log, losses, i):
     while have < k and seen < have:
         for c in range(-1, near.shape[1]):
             t = centre if c < 0 else near[centre, c]
-            for j in range(head[t], min(head[t + 1], head[t] + 2 * k)):
+            for j in range(np.int64(head[t]), np.int64(min(head[t + 1], head[t] + 2 * k))):
                 a = np.int64(group[j])
                 if a == g or count[a] <= k or have == k or (have > 0 and below(state, 10) == 0):
                     continue
@@ -83,7 +83,7 @@ def _create(numbers, extra, parts, close, k, state, scratch, log, losses, i):
                 loss_g = plain_loss(numbers, sums, have, g, -1, j)
                 if codes.shape[1] > 0:
                     for side in range(2):
-                        h, out, new = (a, np.int64(j), np.int64(-1)) if side == 0 else (g, np.int64(-1), np.int64(j))
+                        h, out, new = (a, j, np.int64(-1)) if side == 0 else (g, np.int64(-1), j)
                         loss = extra_loss(
                             codes, values, attributes, far, whole, tables, members, away, scratch, count[h], h, out, new
                         )

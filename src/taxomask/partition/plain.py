@@ -48,9 +48,7 @@ class _Left:
         self.levels = points.rules[5].T.copy()
         mean = np.where(rule == 0, one, 0.0)
         self.fixed = np.nan_to_num(np.rint(self.numbers * mean[:, None])).astype(np.int64)
-        areas = [slice(s, s + m * m) for s, m in zip(start, size, strict=True)]
-        self.tables, self.whole = ([one[area].reshape(m, m) for area, m in zip(areas, size, strict=True)]
-                                   for one in (tables, whole))  # fmt: skip
+        self.tables, self.whole = _tables(tables, start, size), _tables(whole, start, size)
         self.away = [points.sums[6][first:last].copy() for first, last in pairwise(points.sums[4])]
 
     def at(self, place: int) -> Place:
@@ -129,3 +127,8 @@ class _Left:
         away = np.where(present, self.away[b][:-1], np.iinfo(np.int64).max)
         rounding = int(self.points.rules[8][b]) * (self.n - int(counts[-1]))
         return int(np.argmax(away <= away.min() + rounding))
+
+
+def _tables(every: NDArray[Any], start: Whole, size: Whole) -> list[NDArray[Any]]:
+    """The table of each code, with no rows where it has none."""
+    return [every[s : s + m * m].reshape(m, m) for s, m in zip(start, size, strict=True)]

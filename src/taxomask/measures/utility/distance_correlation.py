@@ -131,21 +131,6 @@ class _Numbers(_Points):
         """The records, the smallest number first."""
         return stable_order(self.codes.astype(np.float64)).astype(np.int32)
 
-    @cached_property
-    def in_order(self) -> NDArray[np.int32]:
-        """The codes of the records, the smallest number first."""
-        return self.codes[self.order]
-
-    @cached_property
-    def shifted(self) -> Float:
-        """Each number, and that plus its mean distance to all records."""
-        return np.column_stack([self.values, self.values + self.rows])
-
-    @cached_property
-    def with_rows(self) -> Float:
-        """Each number, and its mean distance to all records."""
-        return np.column_stack([self.values, self.rows])
-
     def mean_square(self) -> float:
         return float(2 * self.share @ (self.values - self.share @ self.values) ** 2)
 
@@ -205,13 +190,13 @@ def _sum_of_products(x: _Numbers, y: _Points) -> float:
     """Over all pairs of records, less that of the means of rows; see the kernels."""
     from ._distance_kernels import sum_of_numbers, sum_of_numbers_and_categories, sum_of_numbers_and_concepts
 
-    cells, n = (*_cells(x, y), x.shifted), float(x.n)
+    cells, n = (*_cells(x, y), x.values, x.rows, y.rows), float(x.n)
     if isinstance(y, _Numbers):
-        return float(sum_of_numbers(*cells, y.with_rows, n))
+        return float(sum_of_numbers(*cells, y.values, n))
     assert isinstance(y, _Categories)
     if isinstance(y.column, TaxonomicColumn):
-        return float(sum_of_numbers_and_concepts(*cells, y.rows, np.ascontiguousarray(y.column.table), n))
-    return float(sum_of_numbers_and_categories(*cells, y.rows, n))
+        return float(sum_of_numbers_and_concepts(*cells, np.ascontiguousarray(y.column.table), n))
+    return float(sum_of_numbers_and_categories(*cells, n))
 
 
 def _cells(x: _Numbers, y: _Points) -> tuple[NDArray[np.int32], NDArray[np.int32], Float]:
@@ -227,7 +212,7 @@ def _cells(x: _Numbers, y: _Points) -> tuple[NDArray[np.int32], NDArray[np.int32
     if isinstance(y, _Categories) and isinstance(y.column, TaxonomicColumn) and 2 * len(x.counts) <= n:
         cells, place = np.unique(_both(x, y), return_inverse=True)
         return _parts(cells, np.bincount(place, x.weights), size)
-    return x.in_order, y.codes[x.order], np.ones(n) if x.weights is None else x.weights[x.order]
+    return x.codes[x.order], y.codes[x.order], np.ones(n) if x.weights is None else x.weights[x.order]
 
 
 def _both(x: _Points, y: _Points) -> NDArray[np.int64]:
