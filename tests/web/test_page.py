@@ -85,7 +85,7 @@ def test_the_whole_journey_gives_the_very_files_of_the_command_line(
             page.get_by_label(method, exact=True).uncheck()
         page.get_by_role("button", name="Compare", exact=True).click()
         page.locator("[data-point]").first.wait_for()  # while others are still on their way
-        page.get_by_text("Comparing").wait_for(state="detached")
+        page.get_by_role("heading", name="Comparing").wait_for(state="detached")
         page.locator("[data-point]").nth(3).wait_for()
         assert page.locator("[data-point]").count() == 4
         page.get_by_label("Acceptable risk").fill("0.1")
@@ -425,7 +425,7 @@ def test_every_step_is_accessible(server: Server, browser: Any, width: int, them
         assert accessible(page) == []
         page.get_by_role("button", name="Compare", exact=True).click()
         page.locator("[data-point]").first.wait_for()
-        page.get_by_text("Comparing").wait_for(state="detached")
+        page.get_by_role("heading", name="Comparing").wait_for(state="detached")
         page.get_by_text("All points as a table").click()
         assert accessible(page) == []
         page.get_by_role("button", name="Use this one").first.click()

@@ -95,7 +95,8 @@ export async function showMap(place, job) {
   let number = null; // of the point that is shown
   let drawn = -1;
   let timer = null;
-  const slider = h("input", { type: "range", min: 0, max: 1, step: 0.005, id: "limit", oninput: () => { limit = Number(slider.value); tell(); clearTimeout(timer); timer = setTimeout(() => draw().catch(() => {}), 80); } });
+  const drawAgain = () => draw().catch((error) => put(failed, problem(error)));
+  const slider = h("input", { type: "range", min: 0, max: 1, step: 0.005, id: "limit", oninput: () => { limit = Number(slider.value); tell(); clearTimeout(timer); timer = setTimeout(drawAgain, 80); } });
   slider.value = limit;
   const tell = () => { shown.textContent = `${(limit * 100).toFixed(1)} %`; };
   tell();
@@ -160,10 +161,10 @@ export async function showMap(place, job) {
     };
     return found ? h("p", {}, `${inWords(found.words, points)} `, Object.keys(found.given).length ? h("button", { type: "button", class: "button small", onclick: use }, "Use these weights") : null) : null;
   }
-  redraw = () => { if (layout.isConnected) draw().catch(() => {}); };
+  redraw = () => { if (layout.isConnected) drawAgain(); };
   const last = await watch(job, progress, "Comparing", (now) => {
     const count = now.parts[0]?.points.length || 0;
-    if (count !== drawn && count) draw().catch(() => {});
+    if (count !== drawn && count) drawAgain();
   });
   if (["done", "cancelled"].includes(last.state)) await draw();
 }
