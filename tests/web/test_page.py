@@ -88,7 +88,7 @@ def test_the_whole_journey_gives_the_very_files_of_the_command_line(
         page.get_by_role("heading", name="Comparing").wait_for(state="detached")
         page.locator("[data-point]").nth(3).wait_for()
         assert page.locator("[data-point]").count() == 4
-        page.get_by_label("Acceptable risk").fill("0.1")
+        page.get_by_role("slider", name="Acceptable risk").fill("0.1")
         page.get_by_text("have a risk of at most 0.1").wait_for()
         page.get_by_role("button", name="microaggregation(k=10)").first.press("Enter")
         assert page.locator(".chosen-point").get_by_text("smallest class").is_visible()
