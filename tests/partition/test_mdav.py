@@ -18,6 +18,8 @@ from naive_centres import convex_median, median
 from taxomask.errors import DataError, PlanError
 from taxomask.microdata.people import class_owners
 from taxomask.partition import mdav
+from taxomask.partition.index import room_for_query
+from taxomask.partition.points import Points
 from taxomask.records import EqualityTerm, NumberTerm, RecordDistance, TableTerm, Term
 
 CASC = Path(__file__).parent.parent / "data" / "casc"
@@ -387,3 +389,12 @@ def test_an_offset_changes_nothing(path: Any) -> None:
         for v in (values, moved)
     )
     assert (one == two).all()
+
+
+def test_before_there_is_a_query_its_codes_exist() -> None:
+    """Their distances are looked up all the same: codes that other work left in memory may lie past the table."""
+    codes = np.random.default_rng(1).integers(0, 5, 200).astype(np.int32)
+    points = Points.of(space_of(TableTerm("tree", codes, 1.0 - np.eye(5))), "median")
+    left = [np.full(1, 1 << 30, dtype=np.int32) for _ in range(64)]
+    del left
+    assert room_for_query(points)[1].tolist() == [0]

@@ -158,8 +158,8 @@ def room_for_query(points: Points) -> Arrays:
     sizes = points.space[5]
     range_start = np.cumsum([0, *(int(size) * int(size).bit_length() for size in sizes)], dtype=np.int64)
     return (
-        np.empty(points.space[0].shape[1]),
-        np.empty(len(sizes), dtype=np.int32),
+        np.zeros(points.space[0].shape[1]),  # before there is a query its codes are looked up, too: they must exist
+        np.zeros(len(sizes), dtype=np.int32),
         np.zeros(_LEAF),
         np.empty(256),
         np.empty(256, dtype=np.int64),
