@@ -50,7 +50,10 @@ def sample_of(engine: Engine, tables: Tables) -> Tables:
     second = first if tables.linked else _drawn(rng, tables.released.n, engine.chunk)
     before = _picked(engine, [x for x, _ in tables.columns.values()], first)
     after = _picked(engine, [y for _, y in tables.columns.values()], second)
-    return _taken(tables, first, second, dict(zip(tables.columns, zip(before, after, strict=True), strict=True)))
+    columns = dict(zip(tables.columns, zip(before, after, strict=True), strict=True))
+    (original,) = _picked(engine, [tables.original.rows], first)
+    (released,) = _picked(engine, [tables.released.rows], second)
+    return _taken(tables, first, second, columns, (original, released))
 
 
 def parts_of(tables: Tables) -> Iterator[Tables]:
@@ -104,7 +107,7 @@ def _drawn(rng: np.random.Generator, n: int, size: int) -> NDArray[np.int64]:
     return rng.choice(n, size, replace=False) if n > size else rng.permutation(n)
 
 
-def _picked(engine: Engine, columns: list[Column], rows: NDArray[np.int64]) -> list[Column]:
+def _picked(engine: Engine, columns: list[Any], rows: NDArray[np.int64]) -> list[Any]:
     """Some rows in any order."""
     order = np.argsort(rows)
     back = np.argsort(order)
@@ -116,13 +119,14 @@ def _taken(
     first: NDArray[np.int64],
     second: NDArray[np.int64],
     columns: Mapping[str, tuple[Column, Column]],
+    numbers: tuple[NDArray[np.int64] | None, NDArray[np.int64] | None] = (None, None),
 ) -> Tables:
-    """The tables with some rows of each, whose columns are at hand."""
+    """The tables with some rows of each, whose columns are at hand, and perhaps the numbers of these rows."""
     given = tables.weights
     return replace(
         tables,
-        original=tables.original.with_rows(first, {name: x for name, (x, _) in columns.items()}),
-        released=tables.released.with_rows(second, {name: y for name, (_, y) in columns.items()}),
+        original=tables.original.with_rows(first, {name: x for name, (x, _) in columns.items()}, numbers[0]),
+        released=tables.released.with_rows(second, {name: y for name, (_, y) in columns.items()}, numbers[1]),
         columns=columns,
         weights=given if given is None or isinstance(given, str) else np.asarray(given)[second],
     )

@@ -220,9 +220,15 @@ class Microdata:
         chosen = np.asarray(rows)
         return self.with_rows(chosen, {name: column.take(chosen) for name, column in self.columns.items()})
 
-    def with_rows(self, rows: NDArray[np.integer[Any]] | NDArray[np.bool_], columns: Mapping[str, Column]) -> Microdata:
-        """Some records only, whose coded columns are at hand."""
-        return replace(self, columns=columns, rows=self.rows[rows], _owners=self._owners.take(rows))
+    def with_rows(
+        self,
+        rows: NDArray[np.integer[Any]] | NDArray[np.bool_],
+        columns: Mapping[str, Column],
+        numbers: NDArray[np.int64] | None = None,
+    ) -> Microdata:
+        """Some records only, whose coded columns are at hand, and perhaps the numbers of their rows in the file."""
+        numbers = self.rows[rows] if numbers is None else numbers
+        return replace(self, columns=columns, rows=numbers, _owners=self._owners.take(rows))
 
     def to_frame(self) -> Any:
         """The table as it may leave the house: without identifiers, the same kind of table as the original.

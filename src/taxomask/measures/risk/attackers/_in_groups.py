@@ -92,8 +92,8 @@ def _known(
             formula = None
     repeated = None
     if formula is None:
-        columns = picked_on(engine, list(original.columns.values()), some, _WHAT)
-        seen = original.with_rows(some, dict(zip(original.columns, columns, strict=True)))
+        numbers, *columns = picked_on(engine, [original.rows, *original.columns.values()], some, _WHAT)
+        seen = original.with_rows(some, dict(zip(original.columns, columns, strict=True)), numbers)
         both = [picked_on(engine, [tables.columns[name][when] for name in protected], some, _WHAT) for when in (0, 1)]
         pairs = dict(zip(protected, zip(*both, strict=True), strict=True))
         repeated = engine.run(repetitions, method, seen, pairs, rng.spawn(1)[0], what=_WHAT)
