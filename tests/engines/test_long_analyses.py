@@ -48,7 +48,7 @@ def tables(weighted: bool) -> tuple[tm.Schema, pa.Table]:
     return tm.Schema([*SCHEMA.values(), HOME, WEIGHT], sampling_weight="stands_for"), visits()
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_figures_are_those_of_the_whole(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     schema, table = tables(weighted)
     release = tm.protect(table, schema, tm.Noise(0.3), seed=SEED)
